@@ -54,10 +54,6 @@ class WindowedIntervals final : public IntervalConsumer {
     analysis_.AddThread(cut);
   }
 
-  void Merge(IntervalConsumer&& next, const InternerMap& ids) override {
-    analysis_.Merge(std::move(static_cast<WindowedIntervals&>(next).analysis_), ids);
-  }
-
  private:
   Analysis& analysis_;
   EventFilter::Times window_;
@@ -76,7 +72,7 @@ class AnalysisSink::Impl {
                                  : &windowed_) {}
 
   void StartInMiddle(int64_t trace_start) {
-    tracker_.StartInMiddle(trace_start);
+    tracker_.StartInMiddle();
     Begin(trace_start);
   }
 
@@ -104,16 +100,15 @@ class AnalysisSink::Impl {
     return status;
   }
 
-  // The tracker merges the analyses, too.
-  void Merge(Impl& next) {
+  InternerMap Merge(Impl& next) {
     last_time_ = std::max(last_time_, next.last_time_);
     event_count_ += next.event_count_;
-    tracker_.Merge(std::move(next.tracker_));
+    return tracker_.Merge(std::move(next.tracker_));
   }
 
   bool WantsMore() const { return analysis_->WantsMore(); }
   uint64_t event_count() const { return event_count_; }
-  const Analysis& analysis() const { return *analysis_; }
+  Analysis& analysis() { return *analysis_; }
   const Interner& interner() const { return interner_; }
 
  private:
@@ -141,17 +136,15 @@ AnalysisSink::AnalysisSink(const MakeAnalysis& make, const Options& options)
     : impl_(std::make_unique<Impl>(make, options)) {}
 AnalysisSink::~AnalysisSink() = default;
 
-void AnalysisSink::StartInMiddle(int64_t trace_start) { impl_->StartInMiddle(trace_start); }
-
 bool AnalysisSink::WantsMore() const { return impl_->WantsMore(); }
 
 void AnalysisSink::Add(absl::Span<const Event> events) { impl_->Add(events); }
 
 absl::Status AnalysisSink::Finish() { return impl_->Finish(); }
 
-void AnalysisSink::Merge(MergeableSink&& next) {
-  impl_->Merge(*static_cast<AnalysisSink&>(next).impl_);
-}
+void AnalysisSink::StartTrackerInMiddle(int64_t trace_start) { impl_->StartInMiddle(trace_start); }
+InternerMap AnalysisSink::MergeTracker(AnalysisSink& next) { return impl_->Merge(*next.impl_); }
+Analysis& AnalysisSink::mutable_analysis() { return impl_->analysis(); }
 
 uint64_t AnalysisSink::event_count() const { return impl_->event_count(); }
 const Analysis& AnalysisSink::analysis() const { return impl_->analysis(); }

@@ -502,7 +502,6 @@ void CriticalPaths::AddEvents(absl::Span<const Event> events) {
 }
 void CriticalPaths::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void CriticalPaths::Finish(int64_t end) { impl_->Finish(end); }
-void CriticalPaths::Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) {}
 
 absl::Span<const PathSpan> CriticalPaths::tasks() const { return impl_->tasks(); }
 absl::Span<const PathSpan> CriticalPaths::regions() const { return impl_->regions(); }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,19 +18,19 @@
 
 namespace gotrace::internal {
 
-// Runs an analysis over each part of a trace that is cut before every `size`th generation.
+// Runs an analysis over each part of a trace that is cut before every `size`th generation. `Make`
+// takes AnalysisSink::Options and returns the std::unique_ptr of a MergeableAnalysisSink.
+template <class Make>
 class CutTrace final : public EventSink {
  public:
-  using MakeSink = std::function<std::unique_ptr<AnalysisSink>(AnalysisSink::Options options)>;
-
-  CutTrace(size_t size, MakeSink make) : size_(size), make_(std::move(make)) {}
+  CutTrace(size_t size, const Make& make) : size_(size), make_(make) {}
 
   void Add(absl::Span<const Event> events) override {
     const Event& first = events.front();
     if (parts_.empty()) start_ = first.time();
     if (first.kind() == EventKind::kSync && first.tables() != nullptr &&
         generations_++ % size_ == 0) {
-      parts_.push_back(make_({}));
+      parts_.push_back(make_(AnalysisSink::Options()));
       if (parts_.size() > 1) parts_.back()->StartInMiddle(start_);
     }
     parts_.back()->Add(events);
@@ -46,22 +47,22 @@ class CutTrace final : public EventSink {
 
  private:
   const size_t size_;
-  const MakeSink make_;
+  const Make make_;
   size_t generations_ = 0;
   int64_t start_ = 0;  // The time of the first event.
-  std::vector<std::unique_ptr<AnalysisSink>> parts_;
+  std::vector<std::invoke_result_t<Make, AnalysisSink::Options>> parts_;
 };
 
 // Analyses a trace as a whole, and expects `text_of` to return the same for it as where it is cut
 // into generations, and into pairs of them. `read` gives all events of the trace to the sinks.
 // Returns the analysis of the whole.
-inline std::unique_ptr<AnalysisSink> ExpectSameHoweverCut(
-    const std::function<absl::Status(absl::Span<EventSink* const> sinks)>& read,
-    const CutTrace::MakeSink& make,
+template <class Make>
+std::unique_ptr<AnalysisSink> ExpectSameHoweverCut(
+    const std::function<absl::Status(absl::Span<EventSink* const> sinks)>& read, const Make& make,
     const std::function<std::string(const AnalysisSink& sink)>& text_of) {
-  std::unique_ptr<AnalysisSink> whole = make({});
-  CutTrace one(1, make);
-  CutTrace two(2, make);
+  std::unique_ptr<AnalysisSink> whole = make(AnalysisSink::Options());
+  CutTrace<Make> one(1, make);
+  CutTrace<Make> two(2, make);
   EXPECT_TRUE(read({whole.get(), &one, &two}).ok());
   const std::string expected = text_of(*whole);
   EXPECT_EQ(text_of(one.Merge()), expected);
@@ -80,8 +81,9 @@ inline int64_t FirstStatusOf(const std::string& bytes) {
 }
 
 // The same for the trace `bytes`.
-inline std::unique_ptr<AnalysisSink> ExpectSameHoweverCut(
-    const std::string& bytes, const CutTrace::MakeSink& make,
+template <class Make>
+std::unique_ptr<AnalysisSink> ExpectSameHoweverCut(
+    const std::string& bytes, const Make& make,
     const std::function<std::string(const AnalysisSink& sink)>& text_of) {
   const auto read = [&](absl::Span<EventSink* const> sinks) {
     absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
@@ -91,8 +93,9 @@ inline std::unique_ptr<AnalysisSink> ExpectSameHoweverCut(
 }
 
 // The same for events, of which each generation begins with a kSync event.
-inline std::unique_ptr<AnalysisSink> ExpectSameHoweverCut(
-    absl::Span<const Event> events, const CutTrace::MakeSink& make,
+template <class Make>
+std::unique_ptr<AnalysisSink> ExpectSameHoweverCut(
+    absl::Span<const Event> events, const Make& make,
     const std::function<std::string(const AnalysisSink& sink)>& text_of) {
   const auto read = [&](absl::Span<EventSink* const> sinks) {
     absl::Status status;

@@ -116,7 +116,7 @@ class BatchCounter {
     Fault fault = {FindEventSpec(type) == nullptr ? FaultId::kEventType : FaultId::kEventVarint,
                    batch.place(),
                    absl::StrCat("expected an event, found byte ", static_cast<int>(type), " (",
-                                EventTypeName(type), ") and what cannot be read as one")};
+                                EventTypeName(type), "), which does not begin a valid event")};
     fault.place.offset = batch.payload_offset + (rest.data() - batch.payload.data());
     report_(std::move(fault));
   }

@@ -518,9 +518,7 @@ void GcStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(event
 void GcStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void GcStats::AddProc(const ProcInterval& interval) { impl_->AddProc(interval); }
 void GcStats::Finish(int64_t end) { impl_->Finish(end); }
-void GcStats::Merge(IntervalConsumer&& next, const InternerMap& ids) {
-  impl_->Merge(*static_cast<GcStats&>(next).impl_, ids);
-}
+void GcStats::Merge(GcStats&& next, const InternerMap& ids) { impl_->Merge(*next.impl_, ids); }
 absl::Span<const GcCycle> GcStats::cycles() const { return impl_->cycles(); }
 absl::Span<const WorldStop> GcStats::stops() const { return impl_->stops(); }
 

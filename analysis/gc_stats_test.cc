@@ -18,10 +18,10 @@
 namespace gotrace::internal {
 namespace gc_stats_test {
 
-std::unique_ptr<AnalysisSink> MakeSink(EventFilter::Times window = {},
-                                       AnalysisSink::Options options = {}) {
+std::unique_ptr<MergeableAnalysisSink<GcStats>> MakeSink(EventFilter::Times window = {},
+                                                         AnalysisSink::Options options = {}) {
   options.window = window;
-  return std::make_unique<AnalysisSink>(
+  return std::make_unique<MergeableAnalysisSink<GcStats>>(
       [=](Interner* interner) { return std::make_unique<GcStats>(interner, window); }, options);
 }
 

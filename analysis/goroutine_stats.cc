@@ -275,8 +275,8 @@ void GoroutineStats::Begin(int64_t trace_start, EventFilter::Times window) {
 }
 void GoroutineStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void GoroutineStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
-void GoroutineStats::Merge(IntervalConsumer&& next, const InternerMap& ids) {
-  impl_->Merge(*static_cast<GoroutineStats&>(next).impl_, ids);
+void GoroutineStats::Merge(GoroutineStats&& next, const InternerMap& ids) {
+  impl_->Merge(*next.impl_, ids);
 }
 void GoroutineStats::Finish(int64_t end) { impl_->Finish(end); }
 

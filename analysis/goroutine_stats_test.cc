@@ -21,8 +21,9 @@ namespace goroutine_stats_test {
 
 using Options = GoroutineStats::Options;
 
-std::unique_ptr<AnalysisSink> MakeSink(Options options, AnalysisSink::Options sink_options = {}) {
-  return std::make_unique<AnalysisSink>(
+std::unique_ptr<MergeableAnalysisSink<GoroutineStats>> MakeSink(
+    Options options, AnalysisSink::Options sink_options = {}) {
+  return std::make_unique<MergeableAnalysisSink<GoroutineStats>>(
       [&](Interner* interner) { return std::make_unique<GoroutineStats>(interner, options); },
       sink_options);
 }
@@ -59,12 +60,12 @@ std::string ReadOnTwoCores(const std::string& bytes, const Options& options,
   ReaderOptions reading;
   reading.jobs = 2;
   reading.tuning.jobs_from_bytes = 0;
-  std::unique_ptr<MergeableSink> sink;
+  std::unique_ptr<MergeableAnalysisSink<GoroutineStats>> sink;
   EXPECT_TRUE(
       ReadParallel(
           *SourceFromBytes(bytes), reading, [&] { return MakeSink(options, sink_options); }, &sink)
           .ok());
-  return AllTextOf(static_cast<const AnalysisSink&>(*sink));
+  return AllTextOf(*sink);
 }
 
 TEST(GoroutineStats, AreTheSameOnTwoCores) {

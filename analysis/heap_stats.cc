@@ -508,7 +508,6 @@ void HeapStats::AddEvents(absl::Span<const Event> events) {
 }
 void HeapStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void HeapStats::Finish(int64_t end) { impl_->Finish(end); }
-void HeapStats::Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) {}
 bool HeapStats::has_events() const { return impl_->has_events(); }
 bool HeapStats::has_start() const { return impl_->has_start(); }
 uint64_t HeapStats::duration() const { return impl_->duration(); }

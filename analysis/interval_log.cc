@@ -191,18 +191,17 @@ void IntervalLog::AddThread(const ThreadInterval& interval) {
   threads_.push_back(interval);
 }
 
-void IntervalLog::Merge(IntervalConsumer&& next, const InternerMap& ids) {
-  auto& log = static_cast<IntervalLog&>(next);
+void IntervalLog::Merge(IntervalLog&& next, const InternerMap& ids) {
   is_in_order_ = false;
-  for (GoInterval interval : log.goroutines_) {
+  for (GoInterval interval : next.goroutines_) {
     interval.reason = ids(interval.reason);
     interval.stack = ids(interval.stack);
     interval.begun_by.stack = ids(interval.begun_by.stack);
     interval.ended_by.stack = ids(interval.ended_by.stack);
     goroutines_.push_back(interval);
   }
-  procs_.insert(procs_.end(), log.procs_.begin(), log.procs_.end());
-  threads_.insert(threads_.end(), log.threads_.begin(), log.threads_.end());
+  procs_.insert(procs_.end(), next.procs_.begin(), next.procs_.end());
+  threads_.insert(threads_.end(), next.threads_.begin(), next.threads_.end());
 }
 
 std::string IntervalLog::OfGoroutine(int64_t id) const { return Of(interner_, goroutines_, id); }

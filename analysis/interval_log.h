@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gotrace/interner.h"
@@ -22,7 +23,9 @@ class IntervalLog : public IntervalConsumer {
   void AddGoroutine(const GoInterval& interval) override;
   void AddProc(const ProcInterval& interval) override;
   void AddThread(const ThreadInterval& interval) override;
-  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
+
+  // Appends what `next` collected of the part of the trace that follows, as an analysis does.
+  void Merge(IntervalLog&& next, const InternerMap& ids);
 
   // In the order in which they came.
   const std::vector<GoInterval>& goroutines() const { return goroutines_; }
@@ -63,6 +66,12 @@ struct TrackedTrace {
   Interner interner;
   IntervalLog log{&interner};
   StateTracker tracker{&interner, &log};
+
+  // Appends the part of the trace that follows.
+  void Merge(TrackedTrace&& next) {
+    const InternerMap ids = tracker.Merge(std::move(next.tracker));
+    log.Merge(std::move(next.log), ids);
+  }
 };
 
 }  // namespace gotrace::internal

@@ -222,8 +222,8 @@ void LatencyStats::Begin(int64_t trace_start, EventFilter::Times window) {
 }
 void LatencyStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void LatencyStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
-void LatencyStats::Merge(IntervalConsumer&& next, const InternerMap& ids) {
-  impl_->Merge(*static_cast<LatencyStats&>(next).impl_, ids);
+void LatencyStats::Merge(LatencyStats&& next, const InternerMap& ids) {
+  impl_->Merge(*next.impl_, ids);
 }
 void LatencyStats::Finish(int64_t end) { impl_->Finish(end); }
 

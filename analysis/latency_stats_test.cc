@@ -21,9 +21,10 @@ namespace latency_stats_test {
 
 using Options = LatencyStats::Options;
 
-std::unique_ptr<AnalysisSink> MakeSink(Options options, AnalysisSink::Options sink_options = {}) {
+std::unique_ptr<MergeableAnalysisSink<LatencyStats>> MakeSink(
+    Options options, AnalysisSink::Options sink_options = {}) {
   sink_options.window = options.filter.times;
-  return std::make_unique<AnalysisSink>(
+  return std::make_unique<MergeableAnalysisSink<LatencyStats>>(
       [&](Interner* interner) { return std::make_unique<LatencyStats>(interner, options); },
       sink_options);
 }

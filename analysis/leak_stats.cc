@@ -196,9 +196,7 @@ void LeakStats::Begin(int64_t trace_start, EventFilter::Times window) {
 }
 void LeakStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void LeakStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
-void LeakStats::Merge(IntervalConsumer&& next, const InternerMap& ids) {
-  impl_->Merge(*static_cast<LeakStats&>(next).impl_, ids);
-}
+void LeakStats::Merge(LeakStats&& next, const InternerMap& ids) { impl_->Merge(*next.impl_, ids); }
 void LeakStats::Finish(int64_t end) { impl_->Finish(end); }
 
 absl::Span<const LeakGroup> LeakStats::groups() const { return impl_->groups(); }

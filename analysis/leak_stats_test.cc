@@ -17,11 +17,12 @@
 namespace gotrace::internal {
 namespace leak_stats_test {
 
-std::unique_ptr<AnalysisSink> MakeSink(int64_t longer, AnalysisSink::Options sink_options = {}) {
+std::unique_ptr<MergeableAnalysisSink<LeakStats>> MakeSink(
+    int64_t longer, AnalysisSink::Options sink_options = {}) {
   LeakStats::Options options;
   options.longer = longer;
   options.filter.times = sink_options.window;
-  return std::make_unique<AnalysisSink>(
+  return std::make_unique<MergeableAnalysisSink<LeakStats>>(
       [&](Interner* interner) { return std::make_unique<LeakStats>(interner, options); },
       sink_options);
 }

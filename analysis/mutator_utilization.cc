@@ -464,32 +464,23 @@ std::optional<std::vector<Series>> GoUtilization::Finish() {
 
 class MutatorUtilization::Impl {
  public:
-  explicit Impl(const Options& options)
-      : busy_(options),
-        go_(options.go_compatible ? std::optional<GoUtilization>(options) : std::nullopt) {}
+  explicit Impl(const Options& options) : busy_(options) {}
 
   void Begin(int64_t /*trace_start*/, EventFilter::Times window) { busy_.CutTo(window); }
   void AddEvents(absl::Span<const Event> events) {
-    for (const Event& event : events) {
-      busy_.Add(event);
-      if (go_.has_value()) go_->Add(event);
-    }
+    for (const Event& event : events) busy_.Add(event);
   }
 
   void AddGoroutine(const GoInterval& interval) { busy_.AddGoroutine(interval); }
 
   void Merge(Impl& next) { busy_.Merge(next.busy_); }
 
-  void Finish(int64_t end) {
-    std::optional<std::vector<Series>> go = go_.has_value() ? go_->Finish() : std::nullopt;
-    series_ = go.has_value() ? *std::move(go) : busy_.MakeSeries(end);
-  }
+  void Finish(int64_t end) { series_ = busy_.MakeSeries(end); }
 
   absl::Span<const Series> series() const { return series_; }
 
  private:
   BusySpans busy_;
-  std::optional<GoUtilization> go_;  // None unless it is asked for.
   std::vector<Series> series_;
 };
 
@@ -501,10 +492,38 @@ void MutatorUtilization::Begin(int64_t trace_start, EventFilter::Times window) {
 void MutatorUtilization::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void MutatorUtilization::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void MutatorUtilization::Finish(int64_t end) { impl_->Finish(end); }
-void MutatorUtilization::Merge(IntervalConsumer&& next, const InternerMap& /*ids*/) {
-  impl_->Merge(*static_cast<MutatorUtilization&>(next).impl_);
+void MutatorUtilization::Merge(MutatorUtilization&& next, const InternerMap& /*ids*/) {
+  impl_->Merge(*next.impl_);
 }
 absl::Span<const UtilizationSeries> MutatorUtilization::series() const { return impl_->series(); }
+
+struct GoCompatibleUtilization::Impl {
+  MutatorUtilization right;
+  GoUtilization go;
+  std::optional<std::vector<Series>> series;  // None if Go fails.
+};
+
+GoCompatibleUtilization::GoCompatibleUtilization(MutatorUtilization::Options options)
+    : impl_(new Impl{MutatorUtilization(options), GoUtilization(options), std::nullopt}) {}
+GoCompatibleUtilization::~GoCompatibleUtilization() = default;
+void GoCompatibleUtilization::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->right.Begin(trace_start, window);
+}
+void GoCompatibleUtilization::AddEvents(absl::Span<const Event> events) {
+  impl_->right.AddEvents(events);
+  for (const Event& event : events) impl_->go.Add(event);
+}
+void GoCompatibleUtilization::AddGoroutine(const GoInterval& interval) {
+  impl_->right.AddGoroutine(interval);
+}
+void GoCompatibleUtilization::Finish(int64_t end) {
+  impl_->right.Finish(end);
+  impl_->series = impl_->go.Finish();
+}
+absl::Span<const UtilizationSeries> GoCompatibleUtilization::series() const {
+  if (impl_->series.has_value()) return *impl_->series;
+  return impl_->right.series();
+}
 
 namespace {
 

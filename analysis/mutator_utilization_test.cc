@@ -22,15 +22,23 @@ namespace mutator_utilization_test {
 using Options = MutatorUtilization::Options;
 using Series = UtilizationSeries;
 
-std::unique_ptr<AnalysisSink> MakeSink(const Options& options,
-                                       AnalysisSink::Options sink_options = {}) {
+std::unique_ptr<MergeableAnalysisSink<MutatorUtilization>> MakeSink(
+    const Options& options, AnalysisSink::Options sink_options = {}) {
   sink_options.window = options.window;
-  return std::make_unique<AnalysisSink>(
+  return std::make_unique<MergeableAnalysisSink<MutatorUtilization>>(
       [&](Interner*) { return std::make_unique<MutatorUtilization>(options); }, sink_options);
 }
 
+std::unique_ptr<AnalysisSink> MakeGoSink(const Options& options) {
+  return std::make_unique<AnalysisSink>(
+      [&](Interner*) { return std::make_unique<GoCompatibleUtilization>(options); },
+      AnalysisSink::Options());
+}
+
 absl::Span<const Series> SeriesOf(const AnalysisSink& sink) {
-  return static_cast<const MutatorUtilization&>(sink.analysis()).series();
+  const auto* const go = dynamic_cast<const GoCompatibleUtilization*>(&sink.analysis());
+  if (go != nullptr) return go->series();
+  return dynamic_cast<const MutatorUtilization&>(sink.analysis()).series();
 }
 
 // The flags as testdata/make_go_numbers.sh names them.
@@ -68,10 +76,9 @@ TEST(MutatorUtilization, IsThatOfGoForEveryTrace) {
     std::map<std::string, std::unique_ptr<AnalysisSink>> right;
     std::vector<EventSink*> sinks;
     for (const auto& [flags, lines] : stored[test.name]) {
-      Options options = ParseFlags(flags);
+      const Options options = ParseFlags(flags);
       sinks.push_back((right[flags] = MakeSink(options)).get());
-      options.go_compatible = true;
-      sinks.push_back((like_go[flags] = MakeSink(options)).get());
+      sinks.push_back((like_go[flags] = MakeGoSink(options)).get());
     }
     absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
     ASSERT_TRUE(reader.ok());
@@ -120,7 +127,7 @@ TEST(MutatorUtilization, CountsMarkWorkersOnce) {
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
   ASSERT_TRUE(reader.ok());
   const std::unique_ptr<AnalysisSink> right = MakeSink({.background = true});
-  const std::unique_ptr<AnalysisSink> go = MakeSink({.background = true, .go_compatible = true});
+  const std::unique_ptr<AnalysisSink> go = MakeGoSink({.background = true});
   ASSERT_TRUE(ReadInto(*reader, {right.get(), go.get()}).ok());
   // Of 8 Ps * 244409921 ns, workers ran for 123396817 ns.
   EXPECT_NEAR(MmuCurve(SeriesOf(*right)).Mmu(1'000'000'000), 0.93689, 0.00001);
@@ -168,15 +175,17 @@ class Events {
   }
   void End(int64_t time) { Push(EventBuilder::MakeSync(2, tables_).Time(time)); }
 
-  std::vector<Series> Run(const Options& options) {
-    const std::unique_ptr<AnalysisSink> sink = MakeSink(options);
-    sink->Add(events_);
-    EXPECT_TRUE(sink->Finish().ok());
-    const absl::Span<const Series> series = SeriesOf(*sink);
+  std::vector<Series> Run(const Options& options) { return Run(*MakeSink(options)); }
+  std::vector<Series> RunGo(const Options& options) { return Run(*MakeGoSink(options)); }
+
+ private:
+  std::vector<Series> Run(AnalysisSink& sink) {
+    sink.Add(events_);
+    EXPECT_TRUE(sink.Finish().ok());
+    const absl::Span<const Series> series = SeriesOf(sink);
     return {series.begin(), series.end()};
   }
 
- private:
   const BuiltTables tables_;
   std::vector<Event> events_;
 };
@@ -203,7 +212,7 @@ TEST(MutatorUtilization, HasWorkersFromTheirLabelsToTheirStops) {
   EXPECT_EQ(events.Run({.background = true, .window = {45, 105}}),
             std::vector<Series>({{{45, 0.5}, {50, 1}, {100, 0.5}, {105, 0}}}));
   // Go counts a worker again at each start.
-  EXPECT_EQ(events.Run({.background = true, .go_compatible = true}),
+  EXPECT_EQ(events.RunGo({.background = true}),
             std::vector<Series>(
                 {{{10, 1}, {40, 0.5}, {50, 1}, {60, 0.5}, {80, 1}, {90, 0.5}, {120, 0}}}));
 }
@@ -223,7 +232,7 @@ TEST(MutatorUtilization, HasWhatIsActiveAtTheBeginningWhereItBelongs) {
   EXPECT_EQ(events.Run({.assist = true, .per_proc = true}),
             std::vector<Series>({{{10, 1}, {50, 0}}, {{10, 0}, {40, 1}, {50, 0}}}));
   // Go looks at the goroutine that reports the assist, and there is none.
-  EXPECT_EQ(events.Run({.assist = true, .go_compatible = true}),
+  EXPECT_EQ(events.RunGo({.assist = true}),
             std::vector<Series>({{{10, 1}, {30, 0.5}, {40, 1}, {50, 0}}}));
 }
 
@@ -236,7 +245,7 @@ TEST(MutatorUtilization, IsRightWhereGoFails) {
   events.End(50);
   const std::vector<Series> right = {{{10, 0.5}, {40, 1}, {50, 0}}};
   EXPECT_EQ(events.Run({.sweep = true}), right);
-  EXPECT_EQ(events.Run({.sweep = true, .go_compatible = true}), right);
+  EXPECT_EQ(events.RunGo({.sweep = true}), right);
 }
 
 TEST(MutatorUtilization, FollowsGomaxprocsAndStops) {
@@ -256,7 +265,7 @@ TEST(MutatorUtilization, FollowsGomaxprocsAndStops) {
             std::vector<Series>({{{40, 1}, {50, 0}, {60, 1}, {70, 0}},
                                  {{10, 1}, {50, 0}, {60, 1}, {80, 0}, {90, 0}}}));
   // Go loses the time after the last change to 0.
-  EXPECT_EQ(events.Run({.stw = true, .go_compatible = true}),
+  EXPECT_EQ(events.RunGo({.stw = true}),
             std::vector<Series>({{{10, 1}, {50, 0}, {60, 1}, {80, 0}}}));
 }
 

@@ -506,9 +506,7 @@ void ProcStats::Begin(int64_t trace_start, EventFilter::Times window) {
 void ProcStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void ProcStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void ProcStats::AddProc(const ProcInterval& interval) { impl_->AddProc(interval); }
-void ProcStats::Merge(IntervalConsumer&& next, const InternerMap& /*ids*/) {
-  impl_->Merge(*static_cast<ProcStats&>(next).impl_);
-}
+void ProcStats::Merge(ProcStats&& next, const InternerMap& /*ids*/) { impl_->Merge(*next.impl_); }
 void ProcStats::Finish(int64_t end) { impl_->Finish(end); }
 
 absl::Span<const ProcUse> ProcStats::procs() const { return impl_->procs(); }

@@ -18,8 +18,8 @@
 namespace gotrace::internal {
 namespace proc_stats_test {
 
-std::unique_ptr<AnalysisSink> MakeSink(AnalysisSink::Options options = {}) {
-  return std::make_unique<AnalysisSink>(
+std::unique_ptr<MergeableAnalysisSink<ProcStats>> MakeSink(AnalysisSink::Options options = {}) {
+  return std::make_unique<MergeableAnalysisSink<ProcStats>>(
       [&](Interner* /*interner*/) {
         EventFilter filter;
         filter.times = options.window;

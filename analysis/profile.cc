@@ -84,9 +84,10 @@ void Weight(const Interner& interner, std::vector<ProfileSample>* samples) {
 
 }  // namespace
 
-class Profile::Impl {
+// What Profile and RegionProfile have in common.
+class internal::ProfileSums {
  public:
-  Impl(Interner* interner, Options options)
+  ProfileSums(Interner* interner, RegionProfile::Options options)
       : interner_(*interner), options_(std::move(options)), row_(internal::RowOf(options_.type)) {
     if (options_.has_parts()) regions_.emplace(interner, options_.task, options_.region);
   }
@@ -96,7 +97,7 @@ class Profile::Impl {
   }
   void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
-  void Merge(Impl& next, const InternerMap& ids);
+  void Merge(ProfileSums& next, const InternerMap& ids);
   void Finish(int64_t end);
 
   absl::Span<const ProfileSample> samples() const { return sorted_; }
@@ -137,7 +138,7 @@ class Profile::Impl {
   void AddAssist(const RuntimeRange& assist);
 
   Interner& interner_;
-  Options options_;
+  RegionProfile::Options options_;
   const internal::ProfileRow& row_;
 
   Samples samples_{&interner_, options_.start};
@@ -158,7 +159,7 @@ class Profile::Impl {
                         [this](const RuntimeRange& assist) { AddAssist(assist); }};
 };
 
-void Profile::Impl::AddEvents(absl::Span<const Event> events) {
+void internal::ProfileSums::AddEvents(absl::Span<const Event> events) {
   samples_.SeeEvents(events);
   const bool has_samples = row_.source == SampleSource::kCpuSamples;
   const bool has_assists = row_.source == SampleSource::kAssists;
@@ -170,7 +171,7 @@ void Profile::Impl::AddEvents(absl::Span<const Event> events) {
   }
 }
 
-void Profile::Impl::AddCpuSample(const Event& event) {
+void internal::ProfileSums::AddCpuSample(const Event& event) {
   const GoId id = event.goroutine();
   const EventFilter& filter = options_.filter;
   if (id == GoId::kNone || !filter.Selects(id)) return;
@@ -180,7 +181,7 @@ void Profile::Impl::AddCpuSample(const Event& event) {
   if (SetPart(PartNow(id), &key)) samples_.Add(key, ProfileValue{.count = 1}, &samples_.Of(id));
 }
 
-void Profile::Impl::AddAssistEvent(const Event& event) {
+void internal::ProfileSums::AddAssistEvent(const Event& event) {
   const RuntimeRange* const begun = assists_.Add(event);
   if (begun == nullptr || !regions_.has_value()) return;
   if (begun->begin_clipped) {
@@ -190,7 +191,7 @@ void Profile::Impl::AddAssistEvent(const Event& event) {
   }
 }
 
-void Profile::Impl::AddAssist(const RuntimeRange& assist) {
+void internal::ProfileSums::AddAssist(const RuntimeRange& assist) {
   const int64_t begin = std::max(assist.begin, options_.filter.times.from);
   const int64_t end = std::min(assist.end, options_.filter.times.to);
   if (!options_.filter.Selects(assist.goroutine) || begin >= end) return;
@@ -202,7 +203,7 @@ void Profile::Impl::AddAssist(const RuntimeRange& assist) {
                &samples_.Of(assist.goroutine));
 }
 
-bool Profile::Impl::CountsReason(StringId reason) {
+bool internal::ProfileSums::CountsReason(StringId reason) {
   if (row_.is_reason == nullptr) return true;
   const size_t index = static_cast<size_t>(reason);
   if (index >= reasons_.size()) reasons_.resize(index + 1, kUnknown);
@@ -213,7 +214,7 @@ bool Profile::Impl::CountsReason(StringId reason) {
   return known == kCounts;
 }
 
-bool Profile::Impl::IsOnSelected(const GoInterval& interval) const {
+bool internal::ProfileSums::IsOnSelected(const GoInterval& interval) const {
   const EventFilter& filter = options_.filter;
   if (filter.procs.empty() && filter.threads.empty()) return true;
   const bool is_on_thread =
@@ -221,14 +222,14 @@ bool Profile::Impl::IsOnSelected(const GoInterval& interval) const {
   return is_on_thread && filter.Selects(interval.proc) && filter.Selects(interval.thread);
 }
 
-void Profile::Impl::AddGoroutine(const GoInterval& interval) {
+void internal::ProfileSums::AddGoroutine(const GoInterval& interval) {
   if (!options_.filter.Selects(interval.goroutine)) return;
   Samples::Entry& entry = samples_.Begin(interval);
   AddInterval(interval, &entry);
   samples_.End(interval, entry);
 }
 
-void Profile::Impl::AddInterval(const GoInterval& interval, Samples::Entry* entry) {
+void internal::ProfileSums::AddInterval(const GoInterval& interval, Samples::Entry* entry) {
   if (row_.source == SampleSource::kCreations) {
     if (!interval.starts_life) return;
     return samples_.Add(KeyOf(interval.begun_by.stack, GoState::kUndetermined, interval.goroutine,
@@ -266,12 +267,12 @@ void Profile::Impl::AddInterval(const GoInterval& interval, Samples::Entry* entr
   });
 }
 
-void Profile::Impl::Merge(Impl& next, const InternerMap& ids) {
+void internal::ProfileSums::Merge(ProfileSums& next, const InternerMap& ids) {
   assists_.Merge(next.assists_, ids);
   samples_.Merge(next.samples_, ids);
 }
 
-void Profile::Impl::Finish(int64_t end) {
+void internal::ProfileSums::Finish(int64_t end) {
   assists_.Finish(end);
   samples_.Finish();
   sorted_ = internal::SortedSamples(samples_.sums(), interner_);
@@ -279,22 +280,29 @@ void Profile::Impl::Finish(int64_t end) {
 }
 
 Profile::Profile(Interner* interner, Options options)
-    : impl_(std::make_unique<Impl>(interner, std::move(options))) {}
+    : impl_(std::make_unique<internal::ProfileSums>(interner,
+                                                    RegionProfile::Options{std::move(options)})) {}
 Profile::~Profile() = default;
 
 void Profile::Begin(int64_t trace_start, EventFilter::Times window) {
   impl_->Begin(trace_start, window);
 }
 void Profile::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
-
 void Profile::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
-
-void Profile::Merge(IntervalConsumer&& next, const InternerMap& ids) {
-  impl_->Merge(*static_cast<Profile&>(next).impl_, ids);
-}
-
+void Profile::Merge(Profile&& next, const InternerMap& ids) { impl_->Merge(*next.impl_, ids); }
 void Profile::Finish(int64_t end) { impl_->Finish(end); }
-
 absl::Span<const ProfileSample> Profile::samples() const { return impl_->samples(); }
+
+RegionProfile::RegionProfile(Interner* interner, Options options)
+    : impl_(std::make_unique<internal::ProfileSums>(interner, std::move(options))) {}
+RegionProfile::~RegionProfile() = default;
+
+void RegionProfile::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->Begin(trace_start, window);
+}
+void RegionProfile::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
+void RegionProfile::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
+void RegionProfile::Finish(int64_t end) { impl_->Finish(end); }
+absl::Span<const ProfileSample> RegionProfile::samples() const { return impl_->samples(); }
 
 }  // namespace gotrace

@@ -41,8 +41,8 @@ bool IsSync(absl::string_view reason) {
 // In the order of ProfileType.
 constexpr ProfileRow kRows[] = {
     {{ProfileType::kWall, "wall",
-      "all time of all goroutines, whatever they do; running goroutines have no stack, and are "
-      "shown in the function that they started in",
+      "the time of all goroutines in all states; running goroutines have no stack, and are shown "
+      "in the function that they started in",
       "intervals", "time", false},
      SampleSource::kIntervals,
      kOffCpuStates | Bit(GoState::kRunning),
@@ -56,8 +56,8 @@ constexpr ProfileRow kRows[] = {
      nullptr,
      false},
     {{ProfileType::kOnCpu, "oncpu",
-      "the time of goroutines that run, shared out over the CPU samples of all that started in the "
-      "same function; without samples it has only that function",
+      "the time of goroutines that run, divided among the CPU samples of all goroutines that "
+      "started in the same function; without samples, only that function is shown",
       "samples", "time", false},
      SampleSource::kCpuSamples,
      Bit(GoState::kRunning),
@@ -80,15 +80,15 @@ constexpr ProfileRow kRows[] = {
      nullptr,
      false},
     {{ProfileType::kSched, "sched",
-      "waiting for a P to run on, with the stack of what made the goroutine ready: the goroutine "
-      "that created it or woke it up, or else the goroutine itself",
+      "waiting for a P to run on, with the stack of the goroutine that created it or woke it up, "
+      "or else of the goroutine itself",
       "contentions", "delay", true},
      SampleSource::kIntervals,
      Bit(GoState::kRunnable),
      nullptr,
      true},
     {{ProfileType::kWakeup, "wakeup",
-      "waiting that ended: the stack of the goroutine that waited, and on top of it that of the "
+      "waits that ended: the stack of the goroutine that waited, and on top of it the stack of the "
       "goroutine that woke it up",
       "wakeups", "delay", false},
      SampleSource::kWakeUps,

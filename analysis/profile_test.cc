@@ -30,15 +30,23 @@ Profile::Options OptionsOf(ProfileType type) {
   return options;
 }
 
-std::unique_ptr<AnalysisSink> MakeSink(Profile::Options options,
-                                       AnalysisSink::Options sink_options = {}) {
-  return std::make_unique<AnalysisSink>(
+std::unique_ptr<MergeableAnalysisSink<Profile>> MakeSink(Profile::Options options,
+                                                         AnalysisSink::Options sink_options = {}) {
+  return std::make_unique<MergeableAnalysisSink<Profile>>(
       [&](Interner* interner) { return std::make_unique<Profile>(interner, options); },
       sink_options);
 }
 
+std::unique_ptr<AnalysisSink> MakeSink(RegionProfile::Options options) {
+  return std::make_unique<AnalysisSink>(
+      [&](Interner* interner) { return std::make_unique<RegionProfile>(interner, options); },
+      AnalysisSink::Options());
+}
+
 absl::Span<const ProfileSample> SamplesOf(const AnalysisSink& sink) {
-  return static_cast<const Profile&>(sink.analysis()).samples();
+  const auto* const parts = dynamic_cast<const RegionProfile*>(&sink.analysis());
+  if (parts != nullptr) return parts->samples();
+  return dynamic_cast<const Profile&>(sink.analysis()).samples();
 }
 
 std::string StackText(StackId stack, const Interner& interner) {
@@ -223,8 +231,8 @@ TEST(GoCompatibleProfile, IsThatOfGoForEveryTrace) {
   EXPECT_GT(compared, 100);
 }
 
-Profile::Options ByRegion(ProfileType type) {
-  Profile::Options options = OptionsOf(type);
+RegionProfile::Options ByRegion(ProfileType type) {
+  RegionProfile::Options options = {OptionsOf(type)};
   options.by_task = options.by_region = options.by_label = true;
   return options;
 }
@@ -278,7 +286,7 @@ TEST(Profile, TellsLabelsApart) {
   const std::string bytes = ReadTestTrace("go1.27-gc.trace");
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
   ASSERT_TRUE(reader.ok());
-  Profile::Options options = OptionsOf(ProfileType::kWall);
+  RegionProfile::Options options = {OptionsOf(ProfileType::kWall)};
   options.by_label = true;
   const std::unique_ptr<AnalysisSink> sink = MakeSink(options);
   ASSERT_TRUE(ReadInto(*reader, {sink.get()}).ok());
@@ -306,7 +314,7 @@ TEST(Profile, HasNoEmptySamplesOfRegions) {
   events.Proc(kProcSteal, 10, 0, ProcState::kRunning, ProcState::kIdle);
   events.Go(kGoSyscallEndBlocked, 20, -1, 7, GoState::kSyscall, GoState::kRunnable);
   events.Sync(30, 2);
-  Profile::Options options = ByRegion(ProfileType::kWall);
+  RegionProfile::Options options = ByRegion(ProfileType::kWall);
   options.filter.procs = {0};
   const std::unique_ptr<AnalysisSink> sink = MakeSink(options);
   sink->Add(events.events());
@@ -358,7 +366,7 @@ TEST(Profile, TellsRegionsApart) {
     for (const TaskLife& task : static_cast<const TaskStats&>(stats->analysis()).tasks()) {
       by_task[task.task] = task.times.total;
     }
-    const auto selected = [&](Profile::Options options) {
+    const auto selected = [&](RegionProfile::Options options) {
       absl::StatusOr<Reader> again = Reader::FromBytes(bytes);
       const std::unique_ptr<AnalysisSink> sink = MakeSink(std::move(options));
       EXPECT_TRUE(ReadInto(*again, {sink.get()}).ok());
@@ -366,14 +374,14 @@ TEST(Profile, TellsRegionsApart) {
     };
     for (const auto& [id, time] : by_task) {
       if (left_out.contains(id)) continue;
-      Profile::Options options = OptionsOf(ProfileType::kWall);
+      RegionProfile::Options options = {OptionsOf(ProfileType::kWall)};
       options.task = id;
       EXPECT_EQ(selected(options), time) << id;
       tasks += time > 0;
     }
     for (const auto& [name, time] : by_type) {
       if (nested.contains(name) || name.empty()) continue;
-      Profile::Options options = OptionsOf(ProfileType::kWall);
+      RegionProfile::Options options = {OptionsOf(ProfileType::kWall)};
       options.region = name;
       EXPECT_EQ(selected(options), time) << name;
       types += time > 0;

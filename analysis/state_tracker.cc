@@ -171,7 +171,7 @@ class StateTracker::Impl {
   void StartInMiddle() { is_later_ = true; }
   void Add(absl::Span<const Event> events);
   absl::Status Finish();
-  void Merge(Impl& next);
+  InternerMap Merge(Impl& next);
 
  private:
   void BeginGeneration(int64_t time);
@@ -879,8 +879,8 @@ void StateTracker::Impl::MergeAllOf(Tracks<TrackType>& tracks, Tracks<TrackType>
   next.open.Clear();
 }
 
-void StateTracker::Impl::Merge(Impl& next) {
-  const InternerMap ids = interner_.Merge(next.interner_);
+InternerMap StateTracker::Impl::Merge(Impl& next) {
+  InternerMap ids = interner_.Merge(next.interner_);
   has_cut_intervals_ |= next.has_cut_intervals_ || (!next.is_later_ && next.generations_ > 0);
   if (next.starts_anew_) LoseAll(last_time_, std::numeric_limits<int64_t>::max());
   if (generations_ == 0) starts_anew_ = next.starts_anew_;
@@ -895,7 +895,7 @@ void StateTracker::Impl::Merge(Impl& next) {
   generations_ += next.generations_;
   had_gap_ |= next.had_gap_ || next.starts_anew_;
   last_time_ = std::max(last_time_, next.last_time_);
-  consumer_.Merge(std::move(next.consumer_), ids);
+  return ids;
 }
 
 StateTracker::StateTracker(Interner* interner, IntervalConsumer* consumer)
@@ -904,12 +904,10 @@ StateTracker::~StateTracker() = default;
 
 void StateTracker::Add(absl::Span<const Event> events) { impl_->Add(events); }
 
-void StateTracker::StartInMiddle(int64_t /*trace_start*/) { impl_->StartInMiddle(); }
+void StateTracker::StartInMiddle() { impl_->StartInMiddle(); }
 
 absl::Status StateTracker::Finish() { return impl_->Finish(); }
 
-void StateTracker::Merge(MergeableSink&& next) {
-  impl_->Merge(*static_cast<StateTracker&>(next).impl_);
-}
+InternerMap StateTracker::Merge(StateTracker&& next) { return impl_->Merge(*next.impl_); }
 
 }  // namespace gotrace

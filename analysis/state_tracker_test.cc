@@ -30,7 +30,7 @@ class CutTrace {
                                    generations_++ % size_ == 0;
     if (begins_generation) {
       parts_.push_back(std::make_unique<TrackedTrace>());
-      if (parts_.size() > 1) parts_.back()->tracker.StartInMiddle(/*trace_start=*/0);
+      if (parts_.size() > 1) parts_.back()->tracker.StartInMiddle();
     }
     parts_.back()->tracker.Add(events);
   }
@@ -40,14 +40,14 @@ class CutTrace {
   // Merges all parts, from the first on or from the last on, and returns the intervals as text.
   std::string MergeForwards() {
     for (size_t i = 1; i < parts_.size(); ++i) {
-      parts_[0]->tracker.Merge(std::move(parts_[i]->tracker));
+      parts_[0]->Merge(std::move(*parts_[i]));
       parts_[i].reset();
     }
     return Finish();
   }
   std::string MergeBackwards() {
     for (size_t i = parts_.size(); --i > 0;) {
-      parts_[i - 1]->tracker.Merge(std::move(parts_[i]->tracker));
+      parts_[i - 1]->Merge(std::move(*parts_[i]));
       parts_[i].reset();
     }
     return Finish();
@@ -489,7 +489,7 @@ TEST(StateTrackerTest, ReportsAPartThatDidNotStartInTheMiddle) {
     if (block.front().kind() == EventKind::kSync) part = part == nullptr ? &first : &second;
     part->tracker.Add(block);
   }
-  first.tracker.Merge(std::move(second.tracker));
+  first.Merge(std::move(second));
   EXPECT_EQ(first.tracker.Finish().code(), absl::StatusCode::kFailedPrecondition);
 }
 

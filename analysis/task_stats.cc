@@ -531,9 +531,7 @@ void TaskStats::Begin(int64_t trace_start, EventFilter::Times window) {
 }
 void TaskStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void TaskStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
-void TaskStats::Merge(IntervalConsumer&& next, const InternerMap& ids) {
-  impl_->Merge(*static_cast<TaskStats&>(next).impl_, ids);
-}
+void TaskStats::Merge(TaskStats&& next, const InternerMap& ids) { impl_->Merge(*next.impl_, ids); }
 void TaskStats::Finish(int64_t end) { impl_->Finish(end); }
 
 absl::Span<const RegionLife> TaskStats::regions() const { return impl_->regions; }

@@ -19,10 +19,10 @@
 namespace gotrace::internal {
 namespace task_stats_test {
 
-std::unique_ptr<AnalysisSink> MakeSink(EventFilter filter = {},
-                                       AnalysisSink::Options options = {}) {
+std::unique_ptr<MergeableAnalysisSink<TaskStats>> MakeSink(EventFilter filter = {},
+                                                           AnalysisSink::Options options = {}) {
   options.window = filter.times;
-  return std::make_unique<AnalysisSink>(
+  return std::make_unique<MergeableAnalysisSink<TaskStats>>(
       [&](Interner* interner) { return std::make_unique<TaskStats>(interner, filter); }, options);
 }
 

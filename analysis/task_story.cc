@@ -183,7 +183,6 @@ void TaskStory::AddEvents(absl::Span<const Event> events) {
 }
 void TaskStory::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void TaskStory::Finish(int64_t /*end*/) { impl_->Finish(); }
-void TaskStory::Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) {}
 
 absl::Span<const StoryRow> TaskStory::rows() const { return impl_->rows(); }
 

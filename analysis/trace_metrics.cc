@@ -374,7 +374,6 @@ void TraceMetrics::Begin(int64_t trace_start, EventFilter::Times window) {
 void TraceMetrics::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void TraceMetrics::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void TraceMetrics::Finish(int64_t end) { impl_->Finish(end); }
-void TraceMetrics::Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) {}
 uint64_t TraceMetrics::duration() const { return impl_->duration(); }
 uint64_t TraceMetrics::tasks() const { return impl_->tasks(); }
 absl::Span<const TraceMetricValue> TraceMetrics::values() const { return impl_->values(); }

@@ -404,8 +404,8 @@ void SummaryStats::Begin(int64_t trace_start, EventFilter::Times window) {
 void SummaryStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void SummaryStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void SummaryStats::AddProc(const ProcInterval& interval) { impl_->AddProc(interval); }
-void SummaryStats::Merge(IntervalConsumer&& next, const InternerMap& ids) {
-  impl_->Merge(*static_cast<SummaryStats&>(next).impl_, ids);
+void SummaryStats::Merge(SummaryStats&& next, const InternerMap& ids) {
+  impl_->Merge(*next.impl_, ids);
 }
 void SummaryStats::Finish(int64_t end) { impl_->Finish(end); }
 const TraceSummary& SummaryStats::summary() const { return impl_->summary(); }

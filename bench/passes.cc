@@ -115,15 +115,15 @@ absl::StatusOr<PassCounts> DecodePass(std::unique_ptr<ByteSource> source) {
 
 namespace {
 
-class CountingSink final : public MergeableSink {
+class CountingSink final : public MergeableSink<CountingSink> {
  public:
   void Add(absl::Span<const Event> events) override {
     for (const Event& event : events) benchmark::DoNotOptimize(event);
     counts_.events += events.size();
     counts_.bytes = events.back().offset();
   }
-  void Merge(MergeableSink&& next) override {
-    const PassCounts& more = static_cast<CountingSink&>(next).counts_;
+  void Merge(CountingSink&& next) override {
+    const PassCounts& more = next.counts_;
     counts_.events += more.events;
     counts_.bytes = more.bytes;
   }
@@ -135,7 +135,7 @@ class CountingSink final : public MergeableSink {
 
 absl::StatusOr<PassCounts> ReadParallelPass(std::unique_ptr<ByteSource> source,
                                             const ReaderOptions& options) {
-  std::unique_ptr<MergeableSink> sink;
+  std::unique_ptr<CountingSink> sink;
   const absl::Status status = ReadParallel(
       std::move(source), options, [] { return std::make_unique<CountingSink>(); }, &sink);
   if (!status.ok()) return status;
@@ -190,7 +190,6 @@ absl::StatusOr<PassCounts> TrackPass(std::unique_ptr<ByteSource> source,
     void AddGoroutine(const GoInterval& interval) override { benchmark::DoNotOptimize(interval); }
     void AddProc(const ProcInterval& interval) override { benchmark::DoNotOptimize(interval); }
     void AddThread(const ThreadInterval& interval) override { benchmark::DoNotOptimize(interval); }
-    void Merge(IntervalConsumer&&, const InternerMap&) override {}
   };
   absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), options);
   if (!reader.ok()) return reader.status();

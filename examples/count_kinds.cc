@@ -4,13 +4,13 @@
 #include <map>
 
 // Counts the events of each kind in a part of a trace.
-class KindCounts : public gotrace::MergeableSink {
+class KindCounts : public gotrace::MergeableSink<KindCounts> {
  public:
   void Add(absl::Span<const gotrace::Event> events) override {
     for (const gotrace::Event& event : events) ++counts_[event.kind()];
   }
-  void Merge(gotrace::MergeableSink&& next) override {
-    for (auto [kind, count] : static_cast<KindCounts&>(next).counts_) counts_[kind] += count;
+  void Merge(KindCounts&& next) override {
+    for (auto [kind, count] : next.counts_) counts_[kind] += count;
   }
   const std::map<gotrace::EventKind, int64_t>& counts() const { return counts_; }
 
@@ -24,10 +24,10 @@ int main(int argc, char** argv) {
   if (!source.ok()) return std::cerr << source.status().message() << '\n', 1;
   gotrace::ReaderOptions options;
   options.jobs = 0;  // All cores.
-  std::unique_ptr<gotrace::MergeableSink> sink;
+  std::unique_ptr<KindCounts> sink;
   const absl::Status status = gotrace::ReadParallel(
       *std::move(source), options, [] { return std::make_unique<KindCounts>(); }, &sink);
-  for (auto [kind, count] : static_cast<KindCounts&>(*sink).counts()) {
+  for (auto [kind, count] : sink->counts()) {
     std::cout << gotrace::EventKindName(kind) << ": " << count << '\n';
   }
   if (!status.ok()) return std::cerr << status.message() << '\n', 1;

@@ -16,9 +16,6 @@ class LongestWaits : public gotrace::IntervalConsumer {
     if (waits_.size() > 10) waits_.pop_back();
   }
 
-  // Only needed to read parts of a trace at the same time.
-  void Merge(gotrace::IntervalConsumer&&, const gotrace::InternerMap&) override {}
-
   const std::vector<gotrace::GoInterval>& waits() const { return waits_; }
 
  private:

@@ -3,14 +3,6 @@
 #include "parser/event/trace_clock.h"
 
 namespace gotrace::internal {
-namespace {
-
-bool IsGoStatus(const Event& event) {
-  return event.type() == EventType::kGoStatus || event.type() == EventType::kGoStatusStack;
-}
-
-}  // namespace
-
 void StateCounters::BeginGeneration() {
   NoteFirst();
   Flush();
@@ -28,10 +20,9 @@ void StateCounters::NoteFirst() {
   Note(last_, /*all=*/true);
 }
 
-void StateCounters::Add(const Event& event) {
-  WriteDue(event.time());
-  last_ = event.time();
-  Count(event);
+void StateCounters::Advance(int64_t time) {
+  WriteDue(time);
+  last_ = time;
 }
 
 void StateCounters::WriteDue(int64_t time) {
@@ -48,37 +39,14 @@ void StateCounters::Finish(int64_t time) {
   Flush();
 }
 
-void StateCounters::AddLate(const Event& event) {
-  const int64_t id = event.transition_resource().id;
-  const bool is_first = event.type() == EventType::kProcStatus
-                            ? !procs_.contains(id)
-                            : IsGoStatus(event) && goroutines_.Find(GoId{id}) == nullptr;
-  if (is_first) Count(event);
+void StateCounters::Count(GoState from, GoState to, bool is_late) {
+  Change(static_cast<size_t>(from), -1, /*is_late=*/false);
+  Change(static_cast<size_t>(to), 1, is_late);
 }
 
-void StateCounters::Count(const Event& event) {
-  const int64_t id = event.transition_resource().id;
-  if (event.transition_resource().kind == ResourceKind::kProc) {
-    const ProcState state = static_cast<ProcState>(event.transition_to());
-    const auto [it, is_new] = procs_.try_emplace(id, ProcState::kUndetermined);
-    const bool is_late = is_new && event.type() == EventType::kProcStatus;
-    if (it->second == ProcState::kRunning) Change(kBusyProcs, -1, /*is_late=*/false);
-    if (state == ProcState::kRunning) Change(kBusyProcs, 1, is_late);
-    it->second = state;
-    return;
-  }
-  const GoState state = static_cast<GoState>(event.transition_to());
-  if (state == GoState::kUndetermined) return;
-  Goroutine* goroutine = goroutines_.Find(GoId{id});
-  const bool is_late = IsGoStatus(event) && goroutine == nullptr;
-  if (goroutine != nullptr) Change(static_cast<size_t>(goroutine->state), -1, /*is_late=*/false);
-  if (state == GoState::kNotExist) {
-    if (goroutine != nullptr) goroutines_.Erase(goroutine);
-    return;
-  }
-  if (goroutine == nullptr) goroutine = goroutines_.Insert(GoId{id});
-  goroutine->state = state;
-  Change(static_cast<size_t>(state), 1, is_late);
+void StateCounters::Count(ProcState from, ProcState to, bool is_late) {
+  if (from == ProcState::kRunning) Change(kBusyProcs, -1, /*is_late=*/false);
+  if (to == ProcState::kRunning) Change(kBusyProcs, 1, is_late);
 }
 
 void StateCounters::Change(size_t value, int64_t by, bool is_late) {

@@ -10,13 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
-#include "gotrace/event.h"
 #include "gotrace/event_type.h"
-#include "gotrace/ids.h"
 #include "gotrace/states.h"
-#include "util/dense_table.h"
 
 namespace gotrace::internal {
 
@@ -62,36 +58,28 @@ class StateCounters {
   // Begins to write, with the values at `time`, after all transitions of that time.
   void Begin(int64_t time);
 
-  // Takes a transition, at its time.
-  void Add(const Event& event);
+  // Must come before a transition is counted, with its time.
+  void Advance(int64_t time);
 
-  // Takes a transition that comes after the time window, but in its last generation. If it is the
-  // first status of a goroutine or a P, it states what was so in the window.
-  void AddLate(const Event& event);
+  // Count a goroutine, or a P, that leaves `from` and enters `to`. `is_late` means that it has been
+  // in `to` since the generation began, as its first status states.
+  void Count(GoState from, GoState to, bool is_late);
+  void Count(ProcState from, ProcState to, bool is_late);
 
   // Writes all values, which last until `time`.
   void Finish(int64_t time);
 
  private:
-  struct Goroutine {
-    GoId id;
-    GoState state = GoState::kUndetermined;
-  };
-
   // Notes the values since the transition before, unless values were noted shortly before
   // `time`.
   void WriteDue(int64_t time);
   // Notes the first values, if that was not done yet.
   void NoteFirst();
-  void Count(const Event& event);
-  // Changes a value. `is_late` means that it has been so since the generation began.
   void Change(size_t value, int64_t by, bool is_late);
   void Note(int64_t time, bool all);
   void Flush();
 
   const WriteCounter write_;
-  DenseTable<Goroutine> goroutines_{kSlotsForGoroutines};
-  absl::flat_hash_map<int64_t, ProcState> procs_;
 
   // By GoState, and busy Ps at the end. The first two states do not have a counter.
   static constexpr size_t kFirstCounter = static_cast<size_t>(GoState::kRunnable);

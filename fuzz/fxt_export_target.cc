@@ -29,7 +29,6 @@ struct TrackedSums final : public IntervalConsumer {
     sums[static_cast<uint64_t>(interval.goroutine.value)][static_cast<int>(interval.state)] +=
         static_cast<uint64_t>(end) - static_cast<uint64_t>(begin);
   }
-  void Merge(IntervalConsumer&&, const InternerMap&) override {}
 
   int64_t from = std::numeric_limits<int64_t>::min();
   int64_t to = std::numeric_limits<int64_t>::max();

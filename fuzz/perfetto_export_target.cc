@@ -36,7 +36,6 @@ struct TrackedSums final : public IntervalConsumer {
     sums[id][static_cast<int>(interval.state)] +=
         static_cast<uint64_t>(end) - static_cast<uint64_t>(begin);
   }
-  void Merge(IntervalConsumer&&, const InternerMap&) override {}
 
   EventFilter::Times window;
   Sums sums;

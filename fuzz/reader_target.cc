@@ -16,14 +16,13 @@
 namespace gotrace::internal {
 namespace {
 
-class Collector final : public MergeableSink {
+class Collector final : public MergeableSink<Collector> {
  public:
   void Add(absl::Span<const Event> events) override {
     for (const Event& event : events) events_.push_back(Describe(event));
   }
-  void Merge(MergeableSink&& next) override {
-    std::vector<std::string>& more = static_cast<Collector&>(next).events_;
-    std::move(more.begin(), more.end(), std::back_inserter(events_));
+  void Merge(Collector&& next) override {
+    std::move(next.events_.begin(), next.events_.end(), std::back_inserter(events_));
   }
   const std::vector<std::string>& events() const { return events_; }
 
@@ -35,11 +34,11 @@ void CheckParallel(absl::string_view input, const CheckedReading& reading) {
   ReaderOptions options;
   options.jobs = 2 + input.size() % 3;
   options.tuning.jobs_from_bytes = 0;
-  std::unique_ptr<MergeableSink> sink;
+  std::unique_ptr<Collector> sink;
   const absl::Status status = ReadParallel(
       *SourceFromBytes(input), options, [] { return std::make_unique<Collector>(); }, &sink);
   FUZZ_CHECK(reading.status == status, status.ToString());
-  CheckSameEvents(reading.events, static_cast<Collector&>(*sink).events(), "read in segments");
+  CheckSameEvents(reading.events, sink->events(), "read in segments");
 }
 
 // A Reader that starts in the middle knows nothing about what came before, so this only checks that

@@ -15,6 +15,7 @@
 #include "analysis/interval_log.h"
 #include "fuzz/target.h"
 #include "gotrace/analysis.h"
+#include "gotrace/analyze.h"
 #include "gotrace/critical_path.h"
 #include "gotrace/gc_stats.h"
 #include "gotrace/go_stats.h"
@@ -40,14 +41,14 @@ struct CutTrace {
   void Add(absl::Span<const Event> events) {
     if (events.front().kind() == EventKind::kSync && generations++ % size == 0) {
       parts.push_back(std::make_unique<TrackedTrace>());
-      if (parts.size() > 1) parts.back()->tracker.StartInMiddle(/*trace_start=*/0);
+      if (parts.size() > 1) parts.back()->tracker.StartInMiddle();
     }
     parts.back()->tracker.Add(events);
   }
 
   std::string Merge() {
     for (size_t i = 1; i < parts.size(); ++i) {
-      parts[0]->tracker.Merge(std::move(parts[i]->tracker));
+      parts[0]->Merge(std::move(*parts[i]));
     }
     FUZZ_CHECK(parts[0]->tracker.Finish().ok(), "");
     return parts[0]->log.All();
@@ -224,7 +225,8 @@ void CheckTables(TableSums& tables, uint64_t events, absl::Span<const GoroutineL
 
 uint64_t SumOf(const AnalysisSink& profile) {
   uint64_t sum = 0;
-  for (const ProfileSample& sample : static_cast<const Profile&>(profile.analysis()).samples()) {
+  for (const ProfileSample& sample :
+       static_cast<const RegionProfile&>(profile.analysis()).samples()) {
     sum += static_cast<uint64_t>(sample.value.time);
   }
   return sum;
@@ -235,16 +237,14 @@ uint64_t SumOf(const AnalysisSink& profile) {
 void CheckRegionProfiles(absl::string_view input, const ReaderOptions& options) {
   absl::StatusOr<Reader> reader = Reader::FromBytes(input, options);
   if (!reader.ok()) return;
-  const auto make = [](const Profile::Options& profile) {
-    return std::make_unique<AnalysisSink>(
-        [&](Interner* interner) { return std::make_unique<Profile>(interner, profile); },
-        AnalysisSink::Options());
+  const auto make = [](const RegionProfile::Options& profile) {
+    return std::make_unique<AnalysisSink>(With<RegionProfile>(profile), AnalysisSink::Options());
   };
   const auto all = make({});
-  Profile::Options by_regions;
+  RegionProfile::Options by_regions;
   by_regions.by_task = by_regions.by_region = by_regions.by_label = true;
   const auto apart = make(by_regions);
-  Profile::Options only = by_regions;
+  RegionProfile::Options only = by_regions;
   only.task = TaskId{1};
   const auto of_task = make(only);
   only.task.reset();
@@ -260,30 +260,33 @@ void CheckRegionProfiles(absl::string_view input, const ReaderOptions& options) 
   FUZZ_CHECK(SumOf(*of_type) <= SumOf(*all), "");
 }
 
-// The analyses must survive being merged after any generation, whatever that states.
-void CheckMerges(absl::string_view input, const ReaderOptions& options) {
-  const MakeAnalysis makers[] = {
-      [](Interner* interner) { return std::make_unique<TaskStats>(interner, EventFilter()); },
-      [](Interner* interner) { return std::make_unique<GcStats>(interner, EventFilter::Times()); },
-      [](Interner* /*interner*/) { return std::make_unique<ProcStats>(EventFilter()); },
-      [](Interner* /*interner*/) {
-        return std::make_unique<MutatorUtilization>(MutatorUtilization::Options{
-            .stw = true, .background = true, .assist = true, .sweep = true});
-      }};
-  for (const MakeAnalysis& make : makers) {
-    absl::StatusOr<Reader> reader = Reader::FromBytes(input, options);
-    if (!reader.ok()) return;
-    std::vector<std::unique_ptr<AnalysisSink>> parts;
-    while (const Event* const event = reader->Next()) {
-      if (event->kind() == EventKind::kSync || parts.empty()) {
-        parts.push_back(std::make_unique<AnalysisSink>(make, AnalysisSink::Options()));
-        if (parts.size() > 1) parts.back()->StartInMiddle(/*trace_start=*/0);
-      }
-      parts.back()->Add(absl::MakeConstSpan(event, 1));
+// An analysis must survive being merged after any generation, whatever that states. `arguments` are
+// those of its constructor.
+template <class A, class... Arguments>
+void CheckMerge(absl::string_view input, const ReaderOptions& options,
+                const Arguments&... arguments) {
+  absl::StatusOr<Reader> reader = Reader::FromBytes(input, options);
+  if (!reader.ok()) return;
+  std::vector<std::unique_ptr<MergeableAnalysisSink<A>>> parts;
+  while (const Event* const event = reader->Next()) {
+    if (event->kind() == EventKind::kSync || parts.empty()) {
+      parts.push_back(std::make_unique<MergeableAnalysisSink<A>>(With<A>(arguments...),
+                                                                 AnalysisSink::Options()));
+      if (parts.size() > 1) parts.back()->StartInMiddle(/*trace_start=*/0);
     }
-    for (size_t i = 1; i < parts.size(); ++i) parts[0]->Merge(std::move(*parts[i]));
-    if (!parts.empty()) FUZZ_CHECK(parts[0]->Finish().ok(), "");
+    parts.back()->Add(absl::MakeConstSpan(event, 1));
   }
+  for (size_t i = 1; i < parts.size(); ++i) parts[0]->Merge(std::move(*parts[i]));
+  if (!parts.empty()) FUZZ_CHECK(parts[0]->Finish().ok(), "");
+}
+
+void CheckMerges(absl::string_view input, const ReaderOptions& options) {
+  CheckMerge<TaskStats>(input, options, EventFilter());
+  CheckMerge<GcStats>(input, options, EventFilter::Times());
+  CheckMerge<ProcStats>(input, options, EventFilter());
+  CheckMerge<MutatorUtilization>(
+      input, options,
+      MutatorUtilization::Options{.stw = true, .background = true, .assist = true, .sweep = true});
 }
 
 // What is computed from intervals must add up.

@@ -20,7 +20,6 @@ namespace built_events_test {
 
 class NoConsumer : public IntervalConsumer {
  public:
-  void Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) override {}
 };
 
 // Passes events to all consumers of events.

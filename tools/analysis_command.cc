@@ -1,13 +1,9 @@
 #include "tools/analysis_command.h"
 
-#include <algorithm>
-#include <atomic>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "export/json/json_text.h"
-#include "gotrace/read_parallel.h"
 #include "tools/event_selection.h"
 #include "tools/file_list.h"
 #include "tools/open_trace.h"
@@ -21,56 +17,6 @@ namespace {
 // The rows of a table for people, unless --top is given, and the columns of their terminal.
 constexpr uint64_t kTextRows = 40;
 constexpr size_t kTextWidth = 100;
-
-// What of a trace was read, on all threads.
-struct Reached {
-  std::atomic<uint64_t> bytes = 0;
-  std::atomic<uint64_t> events = 0;
-};
-
-// Passes events on, and shows progress where they pass on the thread that it was made on.
-class WatchedSink final : public MergeableSink {
- public:
-  WatchedSink(std::unique_ptr<AnalysisSink> sink, uint64_t total, Reached* reached,
-              std::thread::id shown_by, Progress* progress)
-      : sink_(std::move(sink)),
-        total_(total),
-        reached_(*reached),
-        shown_by_(shown_by),
-        progress_(*progress) {}
-
-  void StartInMiddle(int64_t trace_start) override { sink_->StartInMiddle(trace_start); }
-
-  void Add(absl::Span<const Event> events) override {
-    sink_->Add(events);
-    // Only the first event of a generation may be before the last one.
-    const uint64_t offset = std::max(offset_, events.back().offset());
-    if (offset_ == 0) offset_ = events.front().offset();
-    reached_.bytes += offset - std::exchange(offset_, offset);
-    reached_.events += events.size();
-    if (!progress_.enabled() || std::this_thread::get_id() != shown_by_) return;
-    if (progress_.Due(events.size())) {
-      progress_.Show({.bytes = reached_.bytes, .total = total_, .events = reached_.events});
-    }
-  }
-
-  bool WantsMore() const override { return sink_->WantsMore(); }
-  absl::Status Finish() override { return sink_->Finish(); }
-
-  void Merge(MergeableSink&& next) override {
-    sink_->Merge(std::move(*static_cast<WatchedSink&>(next).sink_));
-  }
-
-  std::unique_ptr<AnalysisSink> TakeSink() { return std::move(sink_); }
-
- private:
-  std::unique_ptr<AnalysisSink> sink_;
-  const uint64_t total_;
-  Reached& reached_;
-  const std::thread::id shown_by_;
-  Progress& progress_;
-  uint64_t offset_ = 0;
-};
 
 }  // namespace
 
@@ -92,7 +38,7 @@ std::vector<Flag> AnalysisCommand::Flags() {
   }
   const auto traces =
       text().takes_several_files ? InputFlags::Traces::kOneOrAll : InputFlags::Traces::kOne;
-  AppendRows(IsMergeable()
+  AppendRows(MakeAnalysis().read_parallel != nullptr
                  ? reading_.Rows(traces,
                                  "The parts of a large trace in a file are read at the same time, "
                                  "unless --from, --to or --salvage is given.")
@@ -105,26 +51,26 @@ void AnalysisCommand::AppendTableFlags(std::vector<Flag>* rows) {
   const OwnFormat own = own_format();
   std::vector<absl::string_view> formats = {"text", "csv", "json", "jsonl"};
   if (!own.name.empty()) formats.push_back(own.name);
-  AppendRows({{.name = "format",
-               .value = "FORMAT",
-               .help = absl::StrCat(
-                   "text (default), a table for people; csv; json, one object for each file; or "
-                   "jsonl, one object on a line for each row. Only text has rounded numbers: "
-                   "the others have nanoseconds and bytes.",
-                   own.help),
-               .set = SetChoice(std::move(formats), &format_)},
-              {.name = "sort",
-               .value = "COLUMN",
-               .help = "Sort by a column, the largest first; texts in alphabetical order. "
-                       "docs/analyses.md lists the columns.",
-               // They depend on the flags that say what the rows are, which may follow this one.
-               .set = {SetText(&sort_), MakeTable(nullptr, Interner()).Names()}},
-              {.name = "top",
-               .value = "N",
-               .help = absl::StrCat("Print at most N rows; 0 for all. Default: ", kTextRows,
-                                    " as text, and all in other formats."),
-               .set = SetNumber(0, &top_)}},
-             rows);
+  AppendRows(
+      {{.name = "format",
+        .value = "FORMAT",
+        .help = absl::StrCat("text (default), a table for people; csv; json, one object for each "
+                             "file; or jsonl, one object on a line for each row. Only text rounds "
+                             "numbers; the other formats have nanoseconds and bytes.",
+                             own.help),
+        .set = SetChoice(std::move(formats), &format_)},
+       {.name = "sort",
+        .value = "COLUMN",
+        .help = "Sort by a column, the largest first; texts in alphabetical order. "
+                "docs/analyses.md lists the columns.",
+        // They depend on the flags that say what the rows are, which may follow this one.
+        .set = {SetText(&sort_), MakeTable(nullptr, Interner()).Names()}},
+       {.name = "top",
+        .value = "N",
+        .help = absl::StrCat("Print at most N rows; 0 for all. Default: ", kTextRows,
+                             " as text, and all in other formats."),
+        .set = SetNumber(0, &top_)}},
+      rows);
 }
 
 absl::Status AnalysisCommand::Check() const {
@@ -149,91 +95,35 @@ int AnalysisCommand::Run(const std::vector<std::string>& files, Output* out) {
   return PerFileCommand::Run(files, out);
 }
 
-std::unique_ptr<AnalysisSink> AnalysisCommand::MakeSink(const EventFilter& filter) const {
-  AnalysisSink::Options options;
-  options.window = filter.times;
-  return std::make_unique<AnalysisSink>(
-      [&](Interner* interner) { return MakeAnalysis(interner, filter); }, options);
-}
-
-AnalysisCommand::ReadResult AnalysisCommand::ReadWhole(const std::string& file,
-                                                       const EventFilter& filter,
-                                                       Progress* progress) const {
-  absl::StatusOr<OpenedTrace> input = OpenTrace(file, reading_.input.limits, reading_.input.trace);
-  if (!input.ok()) return {.status = input.status()};
-  PrintTransportNotes(file, input->notes);
-  const ReaderOptions options = reading_.Options(nullptr);
-  // Bytes are counted as the trace has them, which are more than those of a compressed file.
-  const bool is_forkable = input->source->Fork(0) != nullptr;
-  const uint64_t input_size = input->source->input_size();
-  const uint64_t total = is_forkable ? input_size : 0;
-  Reached reached;
-  const std::thread::id shown_by = std::this_thread::get_id();
-  const auto make_sink = [&] {
-    return std::make_unique<WatchedSink>(MakeSink(filter), total, &reached, shown_by, progress);
-  };
-  std::unique_ptr<MergeableSink> sink;
-  absl::Status status;
-  if (IsMergeable()) {
-    status = ReadParallel(std::move(input->source), options, make_sink, &sink);
-  } else {
-    sink = make_sink();
-    absl::StatusOr<Reader> reader = Reader::FromSource(std::move(input->source), options);
-    status = reader.status();
-    status.Update(reader.ok() ? ReadInto(*reader, {sink.get()}) : sink->Finish());
-  }
-  progress->Wipe();
-  WarnOfMoreTraces(file, *input, status);
-  const uint64_t bytes = status.ok() ? input_size : is_forkable ? reached.bytes.load() : 0;
-  return {.status = std::move(status),
-          .bytes = bytes,
-          .losses = {},
-          .sink = static_cast<WatchedSink&>(*sink).TakeSink()};
-}
-
-AnalysisCommand::ReadResult AnalysisCommand::ReadWindow(const std::string& file,
-                                                        const FilterFlags& flags,
-                                                        Progress* progress) const {
-  ReadResult result;
-  SelectionOptions selected;
-  selected.filter = flags;
-  selected.trace = reading_.input.trace;
-  selected.to_end = reading_.salvage;
-  selected.whole_window = true;
-  selected.from_beginning = NeedsBeginning();
-  absl::StatusOr<std::unique_ptr<EventSelection>> selection =
-      EventSelection::Open(file, selected, reading_.Options(&result.log), progress);
-  result.status = selection.status();
-  if (!selection.ok()) return result;
-  const Event* event = (*selection)->Next();
-  absl::StatusOr<EventFilter> filter = (*selection)->AbsoluteFilter();
-  if (event != nullptr && !filter.ok()) {
-    result.status = filter.status();
-    return result;
-  }
-  result.sink = MakeSink(filter.ok() ? *filter : flags.filter);
-  for (; event != nullptr; event = (*selection)->Next()) {
-    result.sink->Add(absl::MakeConstSpan(event, 1));
-  }
-  result.status.Update(result.sink->Finish());
-  const SelectionResult read = (*selection)->Finish();
-  progress->Wipe();
-  result.bytes = read.bytes;
-  result.losses = read.losses;
-  result.status.Update(read.status);
-  if (result.status.ok()) NoteEmptyWindow(file, flags, read);
-  NoteTimelessGeneration(file, read);
-  return result;
-}
-
 AnalysisCommand::ReadResult AnalysisCommand::Read(const std::string& file,
                                                   const FilterFlags& flags) const {
   const Trace2Region reading(SelfTrace(), "trace", "read");
   Progress progress(/*prints_along=*/false);
-  const EventFilter& filter = flags.filter;
-  const bool is_whole = filter.times.MatchesAll() && filter.since_start.MatchesAll() &&
-                        !flags.has_wall_times() && !reading_.salvage;
-  return is_whole ? ReadWhole(file, flags.filter, &progress) : ReadWindow(file, flags, &progress);
+  absl::StatusOr<OpenedTrace> input = OpenTrace(file, reading_.input.limits, reading_.input.trace);
+  if (!input.ok()) return {.status = input.status()};
+  PrintTransportNotes(file, input->notes);
+  ReadResult result;
+  AnalyzeOptions options;
+  options.window = WindowOf(flags, &progress);
+  options.window.to_end = reading_.salvage;
+  options.window.from_beginning = NeedsBeginning();
+  const bool is_whole = !options.window.has_times() && !reading_.salvage;
+  options.reader = reading_.Options(&result.log);
+  options.on_progress = options.window.on_progress;
+  AnalysisRun run = RunAnalysis(std::move(input->source), options, MakeAnalysis());
+  progress.Wipe();
+  if (!is_whole && !run.is_open) {
+    result.status = WithAdviceOnTimes(run.status, file, flags);
+    return result;
+  }
+  WarnOfMoreTraces(file, *input, run.status);
+  if (run.status.ok()) NoteEmptyWindow(file, flags, run.seen);
+  if (!is_whole) NoteTimelessGeneration(file, run.seen);
+  result.status = std::move(run.status);
+  result.bytes = run.bytes;
+  result.losses = run.losses;
+  result.sink = std::move(run.sink);
+  return result;
 }
 
 FileResult AnalysisCommand::Report(const std::string& file, const ReadResult& result) const {

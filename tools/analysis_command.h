@@ -12,10 +12,10 @@
 #include "export/json/json_text.h"
 #include "export/table/table.h"
 #include "gotrace/analysis.h"
+#include "gotrace/analyze.h"
 #include "gotrace/event_filter.h"
 #include "gotrace/interner.h"
 #include "tools/per_file_command.h"
-#include "tools/progress.h"
 #include "tools/salvage.h"
 #include "tools/shared_flags.h"
 
@@ -38,12 +38,9 @@ class AnalysisCommand : public PerFileCommand {
   // Checks what a single flag cannot know.
   virtual absl::Status CheckOwn() const { return absl::OkStatus(); }
 
-  // Makes the analysis of one file. `filter` has absolute times.
-  virtual std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
-                                                 const EventFilter& filter) const = 0;
-
-  // Whether the analysis may be run in parts that are merged.
-  virtual bool IsMergeable() const { return true; }
+  // Returns how to make and run the analysis of one file, of the type that the other functions
+  // expect. It is only used as long as the command exists.
+  virtual AnyAnalysis MakeAnalysis() const = 0;
 
   // Whether the analysis of a window needs all events from the beginning of the trace.
   virtual bool NeedsBeginning() const { return false; }
@@ -126,12 +123,7 @@ class AnalysisCommand : public PerFileCommand {
   FileResult RunFile(FileOutput* output) final;
   InputFlags& input() final { return reading_.input; }
 
-  ReadResult ReadWhole(const std::string& file, const EventFilter& filter,
-                       Progress* progress) const;
-  ReadResult ReadWindow(const std::string& file, const FilterFlags& filter,
-                        Progress* progress) const;
   void AppendTableFlags(std::vector<Flag>* rows);
-  std::unique_ptr<AnalysisSink> MakeSink(const EventFilter& filter) const;
   absl::Status WriteTarget(const AnalysisSink& sink, FileOutput* output) const;
 
   size_t format_ = kTable;

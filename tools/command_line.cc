@@ -326,19 +326,18 @@ absl::Span<const HelpItem> EnvironmentVariables() {
        "Where `repair` keeps a copy of its standard input while it runs; /tmp by default."},
       {"XDG_STATE_HOME",
        "The directory of the file gotrace_sql_history, in which the prompt of `sql` keeps the "
-       "lines "
-       "that were typed. Without it, the file is ~/.gotrace_sql_history."},
+       "lines that were typed. Without it, the file is ~/.gotrace_sql_history."},
   };
   return kVariables;
 }
 
 std::string ProgramDescription(const CommandList& commands) {
   return absl::StrCat(
-      "Reads Go execution traces of Go 1.22 and later: from runtime/trace, the flight "
-      "recorder, `go test -trace`, or /debug/pprof/trace. FILE may be - for the standard "
-      "input, and may be compressed with zstd or gzip. A trace that was changed in transport, "
-      "for example by CR LF line ends, UTF-16, base64, a hex dump, JSON, HTTP headers, or text "
-      "before it, is read nevertheless, with a note.\n\n",
+      "Reads Go execution traces of Go 1.22 and later: from runtime/trace, the flight recorder, "
+      "`go test -trace`, or /debug/pprof/trace. FILE may be - for the standard input, and may be "
+      "compressed with zstd or gzip. A trace that was changed in transport, for example by CR LF "
+      "line ends, UTF-16, base64, a hex dump, JSON, HTTP headers, or text before it, is read "
+      "nevertheless, with a note.\n\n",
       NamesOf(commands, /*only_several_files=*/true), " take several files, and directories.");
 }
 

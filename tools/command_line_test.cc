@@ -413,10 +413,10 @@ TEST_F(CommandLineTest, ErrorsOfConvert) {
   ExpectError(
       {"convert", "f"},
       "--to=FORMAT is missing; the formats are perfetto, fxt, chrome, trace2-normal, trace2-perf, "
-      "trace2-event (--until is the last time)");
+      "trace2-event (--until is the end of the window)");
   ExpectError({"convert", "--to=2s", "f"},
               "--to: expected perfetto or fxt or chrome or trace2-normal or trace2-perf or "
-              "trace2-event, found \"2s\"; the last time is --until");
+              "trace2-event, found \"2s\"; use --until for the end of the window");
   ExpectError({"convert", "--to=chrome", "--brief", "f"},
               "--brief works only with --to=trace2-normal or --to=trace2-perf or "
               "--to=trace2-event");

@@ -30,23 +30,19 @@ namespace {
 
 constexpr CommandText kText = {
     .name = "convert",
-    .summary = "write the trace in a format of other tools",
+    .summary = "write a trace in the format of another tool",
     .description =
-        "Writes a trace in the format that --to names. The last time of a window is --until here.\n"
-        "\n"
-        "Filters combine, as for `events`, but the last time is --until, since --to is the format. "
-        "With --from and --until only what is between them is "
-        "written, with the state that was current at --from: what began earlier is written too. "
-        "Generations that end before --from are not read, unless the input is compressed or a "
-        "pipe.\n"
-        "\n"
+        "Writes a trace in the format that --to names.\n\n"
+        "Filters combine, as for `events`, but a window ends at --until, since --to is the format. "
+        "With --from, the output begins with the state at that time: whatever was in progress then "
+        "is written too. Generations that end before --from are not read, unless the input is "
+        "compressed or a pipe.\n\n"
         "If the trace is broken, everything before the fault is written; with --salvage, "
-        "everything that can still be read.\n"
-        "\n"
+        "everything that can still be read.\n\n"
         "With --to=perfetto, fxt or chrome, several traces become one file with a process for "
-        "each, which have the ids from --pid on. Their times are aligned with those of the first "
-        "trace: by the monotonic clock if that is the same, and by the wall clock if not. --from "
-        "and --until are times of the first trace.",
+        "each; process ids count up from --pid. Times are aligned with the first trace: by the "
+        "monotonic clock if the traces share it, otherwise by the wall clock. --from and --until "
+        "are times of the first trace.",
     .examples =
         "  gotrace-dump convert --to=perfetto -o trace.pftrace trace.out\n"
         "  gotrace-dump convert --to=perfetto -o both.pftrace leader.out client.out\n"
@@ -64,7 +60,7 @@ SetFlag SetFormat(const std::vector<absl::string_view>& names, size_t* format) {
             const bool is_time = absl::ascii_isdigit(value.front()) || value.front() == '@';
             if (status.ok() || !is_time) return status;
             return absl::InvalidArgumentError(
-                absl::StrCat(status.message(), "; the last time is --until"));
+                absl::StrCat(status.message(), "; use --until for the end of the window"));
           },
           choice.choices()};
 }
@@ -104,7 +100,7 @@ class ConvertCommand final : public Command {
     };
     return absl::InvalidArgumentError(absl::StrCat(
         "--to=FORMAT is missing; the formats are ",
-        absl::StrJoin(ConvertFormats(), ", ", append_name), " (--until is the last time)"));
+        absl::StrJoin(ConvertFormats(), ", ", append_name), " (--until is the end of the window)"));
   }
 
   absl::string_view mode() const override { return ConvertFormats()[format_].name; }
@@ -197,10 +193,9 @@ class ConvertCommand final : public Command {
         part.time_offset =
             TraceClock::Add(part.time_offset, Between(*reference->clocks, *part.clocks));
       } else if (options_.offsets.count(i + 1) == 0) {
-        Note(files[i].label(),
-             absl::StrCat("note: without clock snapshots in both traces, this one cannot "
-                          "be aligned; --offset=",
-                          i + 1, "=DURATION moves it"));
+        Note(files[i].label(), absl::StrCat("note: without clock snapshots in both traces, this "
+                                            "one cannot be aligned; --offset=",
+                                            i + 1, "=DURATION moves it"));
       }
       const int64_t start = TraceClock::Add(part.start, part.time_offset);
       earliest = std::min(start, earliest.value_or(start));
@@ -225,7 +220,7 @@ class ConvertCommand final : public Command {
     if (first == nullptr) return (*selection)->Finish().status;
     if (!CanBeReadAgain(file)) {
       return absl::FailedPreconditionError(
-          absl::StrCat(ShownNameOf(file), ": several traces must be files"));
+          absl::StrCat(ShownNameOf(file), ": only regular files can be combined"));
     }
     part->has_events = true;
     part->start = first->time();
@@ -370,7 +365,7 @@ class ConvertCommand final : public Command {
     if (!written.ok() && !absl::IsFailedPrecondition(written) && !out->closed()) return {written};
     if (result.status.ok() && !NoteEmptyWindow(file, filter_, result) && !result.any_matches &&
         !filter_.filter.MatchesAll()) {
-      Note(file, absl::StrCat("no event has what --kind, --g, --p and --m ask for; ", result.events,
+      Note(file, absl::StrCat("no event matches --kind, --g, --p and --m; ", result.events,
                               " events were read"));
     }
     NoteTimelessGeneration(file, result);
@@ -388,7 +383,7 @@ class ConvertCommand final : public Command {
     selected.filter = filter;
     selected.trace = reading_.input.trace;
     selected.to_end = reading_.salvage;
-    selected.whole_window = true;
+    selected.whole_generations = true;
     selected.quiet = quiet;
     return EventSelection::Open(file, selected, reading_.Options(log), progress);
   }

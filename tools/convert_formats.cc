@@ -81,7 +81,7 @@ constexpr absl::string_view kAnyTrace2 = "to=trace2-normal|trace2-perf|trace2-ev
 constexpr ConvertFormat kFormats[] = {
     {.name = "perfetto",
      .help = "protobuf for ui.perfetto.dev and Perfetto's trace_processor; --stacks, --threads and "
-             "--alloc add what it leaves out by default",
+             "--alloc add more",
      .is_binary = true,
      .joins = true,
      .make_exporter = MakePerfetto},
@@ -102,7 +102,7 @@ constexpr ConvertFormat kFormats[] = {
      .help = "text in columns as git writes for GIT_TRACE2_PERF",
      .make_exporter = MakeTrace2<Trace2Form::kPerf>},
     {.name = "trace2-event",
-     .help = "JSON lines as git writes for GIT_TRACE2_EVENT, for tools that read those",
+     .help = "JSON lines as git writes for GIT_TRACE2_EVENT, for tools that read them",
      .make_exporter = MakeTrace2<Trace2Form::kEvent>},
 };
 
@@ -179,7 +179,7 @@ std::vector<Flag> FormatFlags(ConvertOptions* options) {
   return {
       {.name = "stacks",
        .value = "",
-       .help = "Write call stacks, too. CPU samples always have theirs.",
+       .help = "Write call stacks, too. CPU samples always have them.",
        .set = SetSwitch(&options->stacks),
        .needs = "to=perfetto|fxt"},
       {.name = "threads",
@@ -194,9 +194,9 @@ std::vector<Flag> FormatFlags(ConvertOptions* options) {
        .needs = "to=perfetto|fxt"},
       {.name = "scheduling",
        .value = "KIND",
-       .help = "How states of goroutines are written: auto (default; as the events of Linux's "
-               "scheduler, which state who woke whom), "
-               "generic (as Perfetto's generic kernel events), or off.",
+       .help =
+           "How to write the states of goroutines: auto (default; as events of Linux's scheduler, "
+           "which include wake-ups), generic (as Perfetto's generic kernel events), or off.",
        .set = SetScheduling(&perfetto.scheduling),
        .needs = "to=perfetto"},
       {.name = "compress",
@@ -206,13 +206,12 @@ std::vector<Flag> FormatFlags(ConvertOptions* options) {
        .needs = "to=perfetto"},
       {.name = "process",
        .value = "NAME",
-       .help = "The name of the process, which traces do not have.",
+       .help = "The name of the process, which traces do not record.",
        .set = SetText(&options->process_name),
        .needs = "to=perfetto|fxt|chrome"},
       {.name = "pid",
        .value = "N",
-       .help =
-           "The id of the process: 1 by default. Files with different ones can be concatenated.",
+       .help = "The id of the process (default: 1). Files with different ids can be concatenated.",
        .set = SetPid(&options->pid),
        .needs = "to=perfetto|fxt"},
       {.name = "offset",
@@ -224,27 +223,27 @@ std::vector<Flag> FormatFlags(ConvertOptions* options) {
       {.name = "buffer",
        .value = "MODE:SIZE",
        .help = "Write through a buffer of fixed size, like a traced program on Fuchsia: oneshot "
-               "keeps the beginning, circular the end, and streaming drops what the consumer is "
-               "too slow for. SIZE is in bytes, as in 64K or 1M.",
+               "keeps the beginning, circular the end, and streaming drops records when the "
+               "consumer is too slow. SIZE is in bytes, as in 64K or 1M.",
        .set = SetBuffer(&options->fxt.buffer),
        .needs = "to=fxt"},
       {.name = "view",
        .value = "VIEW",
-       .help = "What has a lane of its own: proc (default), thread or goroutine; or task, for the "
-               "goroutines that work on a task.",
+       .help = "Draw a lane for each P (proc, the default), thread or goroutine; or, with task, "
+               "for each goroutine that works on a task.",
        .set = SetView(options),
        .needs = "to=chrome"},
       {.name = "task",
        .value = "ID,...",
-       .help = "Only these tasks and those that descend from them, from the beginning of the first "
-               "to the end of the last; with --view=task only the goroutines that work on them.",
+       .help = "Only these tasks and their descendants, from the beginning of the first to the end "
+               "of the last; with --view=task only the goroutines that work on them.",
        .set = SetTaskIds(&options->chrome.tasks),
        .needs = "to=chrome"},
       {.name = "related",
        .value = "",
        .help =
-           "Also the goroutines that unblocked those of --g, and the ones that unblocked these. "
-           "Like --view=task and --task, this reads the trace twice, so that it needs a file.",
+           "Add the goroutines that unblocked those of --g, and the goroutines that unblocked them "
+           "in turn. Like --view=task and --task, this reads the trace twice, and so needs a file.",
        .set = SetSwitch(&options->chrome_shows_related),
        .needs = "to=chrome"},
       {.name = "brief",
@@ -254,9 +253,8 @@ std::vector<Flag> FormatFlags(ConvertOptions* options) {
        .needs = kAnyTrace2},
       {.name = "nesting",
        .value = "N",
-       .help =
-           "Leave out regions in more than N-1 others, as git does for "
-           "GIT_TRACE2_EVENT_NESTING, where 2 is the default. Here there is no limit by default.",
+       .help = "Leave out regions nested in N or more others, as git does for "
+               "GIT_TRACE2_EVENT_NESTING, where 2 is the default. Here the default is no limit.",
        .set = SetNumber(1, &options->trace2_nesting),
        .needs = "to=trace2-event"},
       {.name = "epoch",

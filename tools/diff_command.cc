@@ -21,19 +21,17 @@ namespace {
 
 constexpr CommandText kText = {
     .name = "diff",
-    .summary = "print what differs between two traces",
+    .summary = "print the differences between two traces",
     .description =
         "Compares trace A, the first FILE, with trace B, the second: the time that goroutines "
-        "spent "
-        "in each state, how many were created, how long they waited for a P, the work of the "
-        "garbage collector and, if both traces say so, what was allocated; for the whole program "
-        "and by the function that goroutines started in. Times, counts and bytes are per second of "
-        "the trace or, with --per=task, per task that ended. With one FILE, --a and --b are two "
-        "windows of it.\n"
-        "\n"
-        "The largest change comes first, compared to the value for the whole program. The spread "
-        "is what the differences between the generations of the traces, which Go begins about "
-        "every second, explain: a change that does not exceed it may be chance.",
+        "spent in each state, how many were created, how long they waited for a P, the work of the "
+        "garbage collector and, if both traces record them, allocations; for the whole program and "
+        "by the function that goroutines started in. Times, counts and bytes are per second of the "
+        "trace or, with --per=task, per task that ended. With one FILE, --a and --b are two "
+        "windows of it.\n\n"
+        "The largest change, compared to the value for the whole program, comes first. The spread "
+        "is the change that the variation between generations, which Go begins about every second, "
+        "can explain: a change that does not exceed it may be chance.",
     .examples =
         "  gotrace-dump diff before.out after.out\n"
         "  gotrace-dump diff --per=task --top=10 before.out after.out\n"
@@ -113,20 +111,21 @@ class DiffCommand final : public AnalysisCommand {
 
  protected:
   std::vector<Flag> OwnFlags() override {
-    return {{.name = "per",
-             .value = "BASE",
-             .help = "What times, counts and bytes are divided by: second (default), the length of "
-                     "the trace or window; or task, the number of tasks that ended in it.",
-             .set = SetChoice({"second", "task"}, &base_)},
-            {.name = "a",
-             .value = "FROM,TO",
-             .help = "Only a window of trace A. Times are given as for --from and --to, which are "
-                     "for both traces; without one, the window reaches to the end of the trace.",
-             .set = SetWindowOf(&a_, &has_a_)},
-            {.name = "b",
-             .value = "FROM,TO",
-             .help = "Only a window of trace B, which is the same trace if there is one FILE.",
-             .set = SetWindowOf(&b_, &has_b_)}};
+    return {
+        {.name = "per",
+         .value = "BASE",
+         .help = "Divide times, counts and bytes by the length of the trace or window in seconds "
+                 "(second, the default), or by the number of tasks that ended in it (task).",
+         .set = SetChoice({"second", "task"}, &base_)},
+        {.name = "a",
+         .value = "FROM,TO",
+         .help = "Read only a window of trace A. Times have the form of --from and --to, which "
+                 "apply to both traces; an empty FROM or TO means no limit.",
+         .set = SetWindowOf(&a_, &has_a_)},
+        {.name = "b",
+         .value = "FROM,TO",
+         .help = "Read only a window of trace B, which is the same trace if there is one FILE.",
+         .set = SetWindowOf(&b_, &has_b_)}};
   }
 
   absl::Status CheckOwn() const override {
@@ -136,12 +135,12 @@ class DiffCommand final : public AnalysisCommand {
     return absl::OkStatus();
   }
 
-  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
-                                         const EventFilter& filter) const override {
-    return std::make_unique<TraceMetrics>(interner, filter.times);
+  AnyAnalysis MakeAnalysis() const override {
+    return AnalysisOf([](Interner* interner, const EventFilter& filter) {
+      return std::make_unique<TraceMetrics>(interner, filter.times);
+    });
   }
 
-  bool IsMergeable() const override { return false; }
   std::vector<Selection> Selections() const override { return {}; }
 
   // Of the changes that were found last.

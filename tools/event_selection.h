@@ -4,126 +4,92 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "gotrace/event.h"
 #include "gotrace/event_filter.h"
 #include "gotrace/event_times.h"
 #include "gotrace/reader.h"
+#include "gotrace/window_reader.h"
 #include "tools/open_trace.h"
 #include "tools/progress.h"
 #include "tools/shared_flags.h"
 
 namespace gotrace::internal {
 
+// Returns the window that the flags give, which shows `*progress`.
+WindowOptions WindowOf(const FilterFlags& flags, Progress* progress);
+
+// Returns `status`, and if it says that wall-clock times cannot be used, an error that names `file`
+// and the flag that has one, and says what else could be given.
+absl::Status WithAdviceOnTimes(const absl::Status& status, const std::string& file,
+                               const FilterFlags& flags);
+
 struct SelectionOptions {
   FilterFlags filter;
   TraceNumber trace = 0;  // Which trace of the input.
-  // Continues after an event that is too late for the filter, since the times of a damaged trace
-  // may be wrong.
+
+  // As in WindowOptions.
   bool to_end = false;
-  // Whether times() is used, although the filter may have no wall-clock times.
-  bool wall = false;
-  // Selects every event of the generations from the one that contains the filter's first time to
-  // the one that contains its last time, whether or not it meets the filter's conditions: for
-  // exporters, which need to know what the state was at the first time, and apply AbsoluteFilter().
-  // A generation states what a goroutine did in it from its beginning only when that changes, or at
-  // its end.
-  bool whole_window = false;
-  // Reads from the beginning of the trace even if the first time is later. With whole_window, all
-  // events before the window are selected then, too.
+  bool whole_generations = false;
   bool from_beginning = false;
+
   // Prints no notes on how the trace was opened, because they were printed before.
   bool quiet = false;
 };
 
 // What reading the selected events showed.
-struct SelectionResult {
+struct SelectionResult : WindowReader::Seen {
   absl::Status status;  // Why reading ended early, if it did.
   uint64_t events = 0;  // How many were read.
   uint64_t bytes = 0;   // How many bytes of the file.
   Losses losses;
-  // If the filter has conditions: the times of the first event, and of the latest that was read.
-  int64_t first_time = 0;
-  int64_t last_time = 0;
-  // If the filter has wall-clock times: the same times as such, if they are known, and whether any
-  // event was between the two.
-  std::optional<absl::Time> first_wall;
-  std::optional<absl::Time> last_wall;
-  bool within_wall = false;
-  // With SelectionOptions::whole_window: whether any event meets the conditions that are not on
-  // time.
-  bool any_matches = false;
-  // The first generation whose frequency of the trace clock is not plausible, so that the times of
-  // its events mean nothing.
-  std::optional<GenerationInfo> timeless;
 };
 
-// The events of one trace that the options select.
+// A WindowReader for a file that the command line names and a window that its flags give: with
+// progress, notes, and messages that name both.
 class EventSelection {
  public:
-  // Opens the trace in `file` and prints notes on what was undone to read it. If the filter has a
-  // first time, and the input can be read from any place, reading starts with the generation that
-  // may contain that time. Fails if the trace cannot be opened, or has no wall-clock times although
-  // the filter has some. `*progress` must outlive the object.
+  // Opens the trace in `file` and prints notes on what was undone to read it. Fails if the trace
+  // cannot be opened, or has no wall-clock times although the filter has some. `*progress` must
+  // outlive the object.
   static absl::StatusOr<std::unique_ptr<EventSelection>> Open(std::string file,
                                                               const SelectionOptions& options,
                                                               ReaderOptions reader_options,
                                                               Progress* progress);
 
-  // Returns the next selected event, or nullptr if there is none: at the end of the trace, after a
-  // fault, or once no later event can be selected. The event is valid until the next call.
-  const Event* Next();
-
-  // Returns the filter with times of Event::time() only, by the clock of the generation that was
-  // read first. Call it after Next(). Fails if the filter has wall-clock times, but the generation
-  // no clock snapshot.
+  // As those of WindowReader.
+  const Event* Next() { return reader_.Next(); }
   absl::StatusOr<EventFilter> AbsoluteFilter() const;
-
-  // Returns the time of the trace's first event. Call it after Next().
-  int64_t trace_start() const { return start_.value_or(0); }
-
-  // When the events happened. Needs SelectionOptions::wall. Valid as long as this object.
-  const EventTimes& times() const { return times_; }
+  int64_t trace_start() const { return reader_.trace_start(); }
+  const EventTimes& times() const { return reader_.times(); }
 
   // Warns on the standard error if the input holds more traces, and returns the result. Call it
   // once, after the last Next().
   SelectionResult Finish();
 
  private:
-  enum class Verdict { kTake, kSkip, kTakeAndStop, kStop };
-
-  EventSelection(std::string file, const SelectionOptions& options, OpenedTrace input,
-                 Reader reader, std::optional<int64_t> start, Progress* progress);
-
-  void BeginGeneration(const Event& sync);
-  Verdict Look(const Event& event);
-  bool IsPast(const Event& event) const;
+  EventSelection(std::string file, const FilterFlags& flags, OpenedTrace input, WindowReader reader)
+      : file_(std::move(file)),
+        flags_(flags),
+        input_(std::move(input)),
+        reader_(std::move(reader)) {}
 
   const std::string file_;
-  const SelectionOptions options_;
+  const FilterFlags flags_;
   const OpenedTrace input_;  // Its source is that of the reader.
-  Reader reader_;
-  std::optional<int64_t> start_;  // The time of the trace's first event.
-  Progress& progress_;
-  EventFilter filter_;
-  const EventFilter filter_without_times_;
-  const bool matches_all_;
-  EventTimes times_;
-  bool stopped_ = false;
-  SelectionResult result_;
+  WindowReader reader_;
 };
 
 // Explains why no event lies between --from and --to, if that is so. Returns whether it is.
 bool NoteEmptyWindow(const std::string& file, const FilterFlags& flags,
-                     const SelectionResult& result);
+                     const WindowReader::Seen& seen);
 
 // Notes that the times of the trace mean nothing, if that is so.
-void NoteTimelessGeneration(const std::string& file, const SelectionResult& result);
+void NoteTimelessGeneration(const std::string& file, const WindowReader::Seen& seen);
 
 }  // namespace gotrace::internal
 

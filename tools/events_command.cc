@@ -35,7 +35,6 @@ EventsResult DumpEvents(const EventsOptions& options, ReaderOptions reader_optio
   selected.filter = options.filter;
   selected.trace = options.trace;
   selected.to_end = options.to_end;
-  selected.wall = options.wall;
   EventsResult result;
   absl::StatusOr<std::unique_ptr<EventSelection>> selection =
       EventSelection::Open(output->file(), selected, std::move(reader_options), progress);
@@ -66,17 +65,14 @@ constexpr CommandText kText = {
     .summary = "print the events in order",
     .description =
         "Prints the events of a trace in order. Without flags the text is that of `go tool trace "
-        "-d=parsed`, byte for byte.\n"
-        "\n"
+        "-d=parsed`, byte for byte.\n\n"
         "Filters combine: an event is printed if it passes all of them. Reading stops once no "
         "later event can match (except with --salvage). Generations that end before --from are not "
         "read, unless the input is compressed or a pipe. If several files are given, each file "
-        "with "
-        "events to print has a heading, and in JSON each event has the name of its \"file\".\n"
-        "\n"
+        "with events to print has a heading, and in JSON each event has the name of its "
+        "\"file\".\n\n"
         "Wall-clock times (RFC 3339: a date, a time and a zone) need a trace of Go 1.25 or later, "
-        "in which every generation records the wall clock.\n"
-        "\n"
+        "in which every generation records the wall clock.\n\n"
         "With --salvage a broken trace is read to its end. An event that contradicts an earlier "
         "one is printed with Fault=ID at the end of its line, or \"fault\" in JSON; lost strings "
         "and stacks are printed as ?string#12 and ?stack#7. An event that waits for a lost one is "

@@ -17,7 +17,7 @@ namespace {
 
 constexpr CommandText kText = {
     .name = "footprint",
-    .summary = "print what takes how many bytes",
+    .summary = "print the size of each event type and table",
     .description =
         "Prints how many events of each type there are and how many bytes they take, the largest "
         "first, and the same for strings, stacks and batch headers.",

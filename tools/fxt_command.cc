@@ -22,12 +22,12 @@ constexpr CommandText kText = {
     .summary = "print the records of an FXT file",
     .description =
         "Prints the records of a file in FXT, the trace format of Fuchsia, one per line, in the "
-        "order of the file: the offset, what the record is, and its fields, with the names that it "
-        "refers to. Times are in ticks of the provider's clock. The file may be compressed with "
-        "zstd or gzip.\n"
-        "\n"
+        "order of the file: the offset, the type of the record, and its fields, with the names "
+        "that it refers to. Times are in ticks of the provider's clock. The file may be compressed "
+        "with zstd or gzip.\n\n"
         "Records of unknown kinds are left out. If the file is cut off or damaged, all records "
-        "before that are printed. `gotrace-dump validate` reports what is wrong with the file.",
+        "before the damage are printed. `gotrace-dump validate` reports what is wrong with the "
+        "file.",
     .examples =
         "  gotrace-dump fxt trace.fxt | grep ' wake-up '\n"
         "  gotrace-dump fxt trace.fxt.zst | less\n",

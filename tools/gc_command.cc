@@ -23,17 +23,16 @@ namespace {
 
 constexpr CommandText kText = {
     .name = "gc",
-    .summary = "print what the garbage collector did",
+    .summary = "print the cycles and pauses of the garbage collector",
     .description =
         "Prints a row for each cycle of the garbage collector: what triggered it, how long it "
         "marked, how long it stopped the world, how long goroutines had to assist it, how long its "
-        "workers ran, and how large the heap was. With --pauses there is a row for each stop of "
-        "the world instead, also for those that are not for the collector.\n"
-        "\n"
-        "With --mmu there is a row for each length of window, with the minimum mutator "
-        "utilization: the smallest share of the processors that the collector left to the program "
-        "in any window of that length, and where that was. --compat=go prints the numbers that "
-        "`go tool trace` has, which are too low if mark workers run more than once.",
+        "workers ran, and how large the heap was. With --pauses, prints a row for each stop of the "
+        "world instead, including stops that are not for the collector.\n\n"
+        "With --mmu, prints a row for each length of window, with the minimum mutator utilization: "
+        "the smallest share of the processors that the collector left to the program in any window "
+        "of that length, and the time of that window. --compat=go prints the numbers of `go tool "
+        "trace`, which are too low if mark workers run more than once.",
     .examples =
         "  gotrace-dump gc trace.out\n"
         "  gotrace-dump gc --pauses --sort=length --top=10 trace.out\n"
@@ -81,41 +80,25 @@ SetFlag SetWindows(std::vector<int64_t>* windows) {
   };
 }
 
-// Answers for each window once everything is read.
-class MmuAnalysis final : public Analysis {
- public:
-  struct Row {
-    int64_t window = 0;
-    double mmu = 0;
-    std::vector<UtilizationWindow> worst;
-  };
-
-  MmuAnalysis(const MutatorUtilization::Options& options, std::vector<int64_t> windows)
-      : utilization_(options), windows_(std::move(windows)) {}
-
-  void AddEvents(absl::Span<const Event> events) override { utilization_.AddEvents(events); }
-  void AddGoroutine(const GoInterval& interval) override { utilization_.AddGoroutine(interval); }
-  void Finish(int64_t end) override {
-    utilization_.Finish(end);
-    const MmuCurve curve(utilization_.series());
-    for (const int64_t window : windows_) {
-      std::vector<UtilizationWindow> worst = curve.Worst(window, kWorstWindows);
-      // The first of them is that of the MMU, if the window is one.
-      const double mmu = worst.empty() ? curve.Mmu(window) : worst.front().utilization;
-      rows_.push_back({window, mmu, std::move(worst)});
-    }
-  }
-  void Merge(IntervalConsumer&& next, const InternerMap& ids) override {
-    utilization_.Merge(std::move(static_cast<MmuAnalysis&>(next).utilization_), ids);
-  }
-
-  absl::Span<const Row> rows() const { return rows_; }
-
- private:
-  MutatorUtilization utilization_;
-  const std::vector<int64_t> windows_;
-  std::vector<Row> rows_;
+// The utilization in the windows of one length.
+struct MmuRow {
+  int64_t window = 0;
+  double mmu = 0;
+  std::vector<UtilizationWindow> worst;
 };
+
+std::vector<MmuRow> MmuRows(absl::Span<const UtilizationSeries> series,
+                            absl::Span<const int64_t> windows) {
+  const MmuCurve curve(series);
+  std::vector<MmuRow> rows;
+  for (const int64_t window : windows) {
+    std::vector<UtilizationWindow> worst = curve.Worst(window, kWorstWindows);
+    // The first of them is that of the MMU, if the window is one.
+    const double mmu = worst.empty() ? curve.Mmu(window) : worst.front().utilization;
+    rows.push_back({window, mmu, std::move(worst)});
+  }
+  return rows;
+}
 
 std::string WorstText(absl::Span<const UtilizationWindow> worst) {
   std::string json = "[";
@@ -126,24 +109,25 @@ std::string WorstText(absl::Span<const UtilizationWindow> worst) {
   return json + "]";
 }
 
-std::vector<Column> MmuColumns(absl::Span<const MmuAnalysis::Row> rows) {
+std::vector<Column> MmuColumns(std::vector<MmuRow> all) {
+  const auto rows = std::make_shared<const std::vector<MmuRow>>(std::move(all));
   return {{.name = "window_ns",
            .title = "WINDOW",
            .unit = Unit::kNanoseconds,
-           .value = [=](size_t row) { return Cell(rows[row].window); }},
+           .value = [=](size_t row) { return Cell((*rows)[row].window); }},
           {.name = "mmu",
            .title = "MMU",
            .unit = Unit::kShare,
-           .value = [=](size_t row) { return Cell(rows[row].mmu); }},
+           .value = [=](size_t row) { return Cell((*rows)[row].mmu); }},
           {.name = "worst_time_ns",
            .title = "WORST AT",
            .value =
                [=](size_t row) {
-                 const std::vector<UtilizationWindow>& worst = rows[row].worst;
+                 const std::vector<UtilizationWindow>& worst = (*rows)[row].worst;
                  return worst.empty() ? Cell() : Cell(worst.front().time);
                }},
           {.name = "worst", .title = "", .value = [=](size_t row) {
-             return Cell(JsonText{WorstText(rows[row].worst)});
+             return Cell(JsonText{WorstText((*rows)[row].worst)});
            }}};
 }
 
@@ -216,7 +200,7 @@ class GcCommand final : public AnalysisCommand {
 
  protected:
   std::vector<Flag> OwnFlags() override {
-    Flag compat = CompatFlag(&options_.go_compatible);
+    Flag compat = CompatFlag(&is_compatible_);
     compat.needs = "mmu";
     return {
         {.name = "pauses",
@@ -230,10 +214,10 @@ class GcCommand final : public AnalysisCommand {
          .set = SetSwitch(&mmu_)},
         {.name = "flags",
          .value = "FLAG,...",
-         .help = "What counts as not left to the program. stw: all processors while "
-                 "the world is stopped for the collector; background: those of mark workers; "
-                 "assist: those of goroutines that assist; sweep: those that sweep. perproc: "
-                 "look at each P by itself. Default: stw,background,assist.",
+         .help = "Processors that count as taken from the program. stw: all, while the world is "
+                 "stopped for the collector; background: processors of mark workers; assist: "
+                 "processors of goroutines that assist; sweep: processors of goroutines that "
+                 "sweep. perproc: look at each P by itself. Default: stw,background,assist.",
          .set = SetUtilizationFlags(&options_),
          .needs = "mmu"},
         {.name = "windows",
@@ -245,24 +229,42 @@ class GcCommand final : public AnalysisCommand {
     };
   }
 
-  absl::Status CheckOwn() const override { return CheckCompat(options_.go_compatible, filter()); }
+  absl::Status CheckOwn() const override { return CheckCompat(is_compatible_, filter()); }
 
-  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
-                                         const EventFilter& filter) const override {
-    if (!mmu_) return std::make_unique<GcStats>(interner, filter.times);
-    MutatorUtilization::Options options = options_;
-    options.window = filter.times;
-    return std::make_unique<MmuAnalysis>(options, windows_);
+  AnyAnalysis MakeAnalysis() const override {
+    if (!mmu_) {
+      return AnalysisOf([](Interner* interner, const EventFilter& filter) {
+        return std::make_unique<GcStats>(interner, filter.times);
+      });
+    }
+    const auto options = [this](const EventFilter& filter) {
+      MutatorUtilization::Options options = options_;
+      options.window = filter.times;
+      return options;
+    };
+    if (is_compatible_) {
+      return AnalysisOf([=](Interner* /*interner*/, const EventFilter& filter) {
+        return std::make_unique<GoCompatibleUtilization>(options(filter));
+      });
+    }
+    return AnalysisOf([=](Interner* /*interner*/, const EventFilter& filter) {
+      return std::make_unique<MutatorUtilization>(options(filter));
+    });
   }
 
-  bool IsMergeable() const override { return !options_.go_compatible; }
   std::vector<Selection> Selections() const override { return {}; }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     if (mmu_) {
-      absl::Span<const MmuAnalysis::Row> rows;
-      if (analysis != nullptr) rows = static_cast<const MmuAnalysis&>(*analysis).rows();
-      return Table(rows.size(), MmuColumns(rows));
+      std::vector<MmuRow> rows;
+      if (analysis != nullptr) {
+        rows =
+            MmuRows(is_compatible_ ? static_cast<const GoCompatibleUtilization&>(*analysis).series()
+                                   : static_cast<const MutatorUtilization&>(*analysis).series(),
+                    windows_);
+      }
+      const size_t count = rows.size();
+      return Table(count, MmuColumns(std::move(rows)));
     }
     absl::Span<const GcCycle> cycles;
     absl::Span<const WorldStop> stops;
@@ -283,6 +285,7 @@ class GcCommand final : public AnalysisCommand {
  private:
   bool pauses_ = false;
   bool mmu_ = false;
+  bool is_compatible_ = false;
   std::vector<int64_t> windows_ = {kMillisecond / 10,  kMillisecond / 5,   kMillisecond / 2,
                                    kMillisecond,       2 * kMillisecond,   5 * kMillisecond,
                                    10 * kMillisecond,  20 * kMillisecond,  50 * kMillisecond,

@@ -18,15 +18,14 @@ namespace {
 
 constexpr CommandText kText = {
     .name = "goroutines",
-    .summary = "print where the time of goroutines went",
+    .summary = "print where goroutines spent their time",
     .description =
         "Prints, for all goroutines that started in the same function, how many there were and how "
         "much time they spent running, waiting for a P to run on (runnable), in syscalls, and "
-        "blocked, with the reason that they were blocked for longest. CSV and JSON also have the "
-        "times by reason, in GC assists and sweeps, and the distributions over the goroutines.\n"
-        "\n"
-        "With --each there is a row for each goroutine instead. The numbers are those of `go tool "
-        "trace`, except where the trace contradicts these; --compat=go prints Go's numbers to the "
+        "blocked, with the reason that blocked them longest. CSV and JSON also have the times by "
+        "reason, in GC assists and sweeps, and the distributions over the goroutines.\n\n"
+        "With --each, prints a row for each goroutine instead. The numbers are those of `go tool "
+        "trace`, except where the trace contradicts them; --compat=go prints Go's numbers to the "
         "nanosecond.",
     .examples =
         "  gotrace-dump goroutines trace.out\n"
@@ -52,8 +51,6 @@ class GoCompatibleAnalysis final : public Analysis {
     }
     for (auto& [name, group] : by_name_) groups_.push_back(std::move(group));
   }
-  // Never read in parts.
-  void Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) override {}
 
   const GoCompatibleStats& stats() const { return stats_; }
   absl::Span<const GoroutineGroup> groups() const { return groups_; }
@@ -127,16 +124,19 @@ class GoroutinesCommand final : public AnalysisCommand {
 
   absl::Status CheckOwn() const override { return CheckCompat(is_compatible_, filter()); }
 
-  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
-                                         const EventFilter& filter) const override {
-    if (is_compatible_) return std::make_unique<GoCompatibleAnalysis>(interner);
-    GoroutineStats::Options options;
-    options.keep_each = each_;
-    options.filter = filter;
-    return std::make_unique<GoroutineStats>(interner, std::move(options));
+  AnyAnalysis MakeAnalysis() const override {
+    if (is_compatible_) {
+      return AnalysisOf([](Interner* interner, const EventFilter& /*filter*/) {
+        return std::make_unique<GoCompatibleAnalysis>(interner);
+      });
+    }
+    return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
+      GoroutineStats::Options options;
+      options.keep_each = each_;
+      options.filter = filter;
+      return std::make_unique<GoroutineStats>(interner, std::move(options));
+    });
   }
-
-  bool IsMergeable() const override { return !is_compatible_; }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     absl::Span<const GoroutineLife> lives;

@@ -178,7 +178,7 @@ TEST_F(ConvertCommand, SaysThatNothingHasWhatTheFiltersAskFor) {
     const SubprocessResult result =
         RunDump({"convert", "--to=fxt", std::string(filter), "-o", target_, trace_});
     EXPECT_EQ(result.exit_code, 0);
-    EXPECT_TRUE(absl::StrContains(result.err, "no event has what --kind, --g, --p and --m ask for"))
+    EXPECT_TRUE(absl::StrContains(result.err, "no event matches --kind, --g, --p and --m"))
         << result.err;
   }
   EXPECT_EQ(RunDump({"convert", "--to=fxt", "--g=1", "-o", target_, trace_}).err, "");
@@ -197,7 +197,8 @@ TEST_F(ConvertCommand, SelectsRegionsByTheKindOfTheirEndToo) {
 TEST_F(ConvertCommand, ExplainsThatToIsNotTheLastTime) {
   const SubprocessResult result = RunDump({"convert", "--to=1.5s", trace_});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_TRUE(absl::StrContains(result.err, "found \"1.5s\"; the last time is --until"))
+  EXPECT_TRUE(
+      absl::StrContains(result.err, "found \"1.5s\"; use --until for the end of the window"))
       << result.err;
 }
 

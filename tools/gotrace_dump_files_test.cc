@@ -235,7 +235,7 @@ TEST(SeveralFiles, SayWhatIsNotComplete) {
   const std::string good = TestFilePath(absl::StrCat(kTrace, ".zst"));
   const std::string cut = WriteFile("cut4.trace", ReadTestTrace(kTrace).substr(0, 6900));
   const std::string before = "only the part before the first fault\n";
-  const std::string salvaged = "only what could be read of a broken trace\n";
+  const std::string salvaged = "only the readable parts of a broken trace\n";
   for (const std::string command : {"info", "footprint"}) {
     const std::string no = command == "info" ? "\ncomplete     no, " : "\nNot complete: ";
     EXPECT_FALSE(absl::StrContains(DumpOutput({command, good}), "omplete"));

@@ -128,8 +128,9 @@ TEST_F(PathCommand, SaysWhatIsCutOrLeftOut) {
     return RunDump({"path", choice, annotations_}).err;
   };
   EXPECT_EQ(note("--task=9"), "");
-  EXPECT_TRUE(absl::StrContains(note("--task=1"), "the task began before what was read"));
-  EXPECT_TRUE(absl::StrContains(note("--task=7"), "the task did not end in what was read"));
+  EXPECT_TRUE(
+      absl::StrContains(note("--task=1"), "the task began before the first event that was read"));
+  EXPECT_TRUE(absl::StrContains(note("--task=7"), "the end of the task was not read"));
   EXPECT_TRUE(absl::StrContains(note("--type=never ended"), "left out 1 of 1 tasks"));
 }
 
@@ -175,9 +176,9 @@ TEST_F(PathCommand, PrintsTheStoryOfATask) {
 TEST(PathOfNothing, IsAnError) {
   const std::string file = TestFilePath("go1.27-annotations.trace.zst");
   ExpectFailure(RunDump({"path", "--task=99999", file}), 2, "",
-                "gotrace-dump: there is no task 99999 in what was read\n");
+                "gotrace-dump: found no task 99999\n");
   ExpectFailure(RunDump({"path", "--g=99999", file}), 2, "",
-                "gotrace-dump: there is no goroutine 99999 in what was read\n");
+                "gotrace-dump: found no goroutine 99999\n");
 }
 
 }  // namespace gotrace_dump_path_test

@@ -64,7 +64,7 @@ TEST(Salvage, EventsMarksWhatContradicts) {
             std::vector<std::string>{absl::StrCat(
                 "gotrace-dump: ", path,
                 ": 2 strings or stacks are missing from the tables; marked 1 event that "
-                "contradicts what came before")});
+                "contradicts earlier ones")});
 }
 
 TEST(Salvage, EventsMarksWhatContradictsInJson) {

@@ -522,7 +522,7 @@ TEST_F(TablesCommandTest, CountsNoTraceTwice) {
   fs::remove_all(out_ + "/.parts");
   const SubprocessResult unknown = write("traces", {gc_});
   EXPECT_EQ(unknown.exit_code, 2);
-  EXPECT_TRUE(absl::StrContains(unknown.err, " is missing, which says what traces it has"));
+  EXPECT_TRUE(absl::StrContains(unknown.err, " is missing, the list of its traces"));
 }
 
 // An input that is not a trace, and may be endless, is not kept.
@@ -543,9 +543,10 @@ TEST_F(TablesCommandTest, SkipsOtherFilesOfDirectories) {
 }
 
 TEST_F(TablesCommandTest, Errors) {
-  EXPECT_EQ(Error({gc_}), "without -o DIR there can be one table; name it with --tables=TABLE");
+  EXPECT_EQ(Error({gc_}),
+            "without -o DIR there can be only one table; name it with --tables=TABLE");
   EXPECT_EQ(Error({"--tables=tasks,logs", gc_}),
-            "without -o DIR there can be one table; name it with --tables=TABLE");
+            "without -o DIR there can be only one table; name it with --tables=TABLE");
   EXPECT_EQ(Error({"--tables=task", gc_}), "--tables: there is no table \"task\"");
   EXPECT_EQ(Error({"--tables=tasks", "--format=parquet", gc_}), "--format=parquet needs -o DIR");
   EXPECT_EQ(Error({"--tables=tasks", "--signed", gc_}),

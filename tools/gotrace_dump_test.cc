@@ -434,7 +434,7 @@ TEST(Dump, SaysWhereTimesMeanNothing) {
     EXPECT_EQ(events.exit_code, 0) << events.err;
     EXPECT_EQ(events.err, absl::StrCat("gotrace-dump: ", path,
                                        ": generation 1 states 0 ticks of the trace clock per "
-                                       "second, so times mean nothing\n"));
+                                       "second, so times are meaningless\n"));
     const std::string info = DumpOutput({"info", path});
     EXPECT_TRUE(absl::StrContains(info, "wall clock   unknown\n") ||
                 absl::StrContains(info, "wall clock   not in the trace"))

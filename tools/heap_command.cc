@@ -20,14 +20,13 @@ namespace {
 
 constexpr CommandText kText = {
     .name = "heap",
-    .summary = "print what the heap consists of, by type, function or time",
+    .summary = "print the contents of the heap, by type, function or time",
     .description =
-        "Prints a row for each type of object: how many there were at the start of the trace, were "
-        "allocated, freed, and left at the end, the most bytes at a time, the rate of allocation, "
-        "and how many cycles of the garbage collector the objects lived for. --by prints other "
-        "views: what goroutines allocated by the function that they started in, how the heap grew "
-        "over time, the ages of objects, or how full the spans of each size class are.\n"
-        "\n"
+        "Prints a row for each type of object: how many there were at the start and the end of the "
+        "trace, how many were allocated and freed, the peak in bytes, the rate of allocation, and "
+        "how many cycles of the garbage collector the objects lived for. --by prints other views: "
+        "allocations by the function that the goroutine started in, the growth of the heap over "
+        "time, the ages of objects, or how full the spans of each size class are.\n\n"
         "The trace must have been recorded with GODEBUG=traceallocfree=1, which Go supports since "
         "1.23. An object counts as freed when it is swept, some time after the garbage collector "
         "found it dead, and has the size of its slot. Objects without pointers, such as the bytes "
@@ -226,21 +225,21 @@ class HeapCommand final : public AnalysisCommand {
   std::vector<Flag> OwnFlags() override {
     return {{.name = "by",
              .value = "VIEW",
-             .help = "What a row is about:\n"
+             .help = "The rows to print:\n"
                      "  type: the objects of a type (default)\n"
-                     "  func: what the goroutines that started in a function allocated\n"
-                     "  time: a part of the time, of at most 40 equal ones\n"
-                     "  age: the objects that as many cycles of the garbage collector ended for\n"
+                     "  func: the allocations of goroutines that started in a function\n"
+                     "  time: equal slices of time, at most 40\n"
+                     "  age: the objects that lived for the same number of collections\n"
                      "  span: the spans of a size class at the end, and the stacks",
              .set = SetChoice({"type", "func", "time", "age", "span"}, &view_)}};
   }
 
-  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
-                                         const EventFilter& filter) const override {
-    return std::make_unique<HeapStats>(interner, filter.times);
+  AnyAnalysis MakeAnalysis() const override {
+    return AnalysisOf([](Interner* interner, const EventFilter& filter) {
+      return std::make_unique<HeapStats>(interner, filter.times);
+    });
   }
 
-  bool IsMergeable() const override { return false; }
   bool NeedsBeginning() const override { return true; }
   std::vector<Selection> Selections() const override { return {}; }
 
@@ -264,17 +263,17 @@ class HeapCommand final : public AnalysisCommand {
     const auto& stats = static_cast<const HeapStats&>(analysis);
     if (!stats.has_events()) {
       return {
-          "the trace does not say what was allocated; record it with "
-          "GODEBUG=traceallocfree=1 in the environment of the program (Go 1.23 and later)"};
+          "the trace does not record allocations; run the program with GODEBUG=traceallocfree=1 in "
+          "its environment (Go 1.23 and later)"};
     }
     if (stats.objects_without_span() == 0 && stats.unknown_frees() == 0) return {};
     return {absl::StrCat(
-        stats.has_start() ? "some events of the heap are missing, or out of order, as those of "
+        stats.has_start() ? "some events of the heap are missing, or out of order, as events of "
                             "different threads may be: "
-                          : "the trace does not have what was on the heap when it begins, as Go "
-                            "lists that only when tracing starts: ",
+                          : "the trace does not list the objects that were on the heap when it "
+                            "began, as Go does only when tracing starts: ",
         stats.objects_without_span(), " objects are of unknown size and count as 0 bytes, and ",
-        stats.unknown_frees(), " were freed that are not known")};
+        stats.unknown_frees(), " unknown objects were freed")};
   }
 
   absl::string_view RowsName() const override {

@@ -21,18 +21,15 @@ constexpr CommandText kText = {
     .name = "latency",
     .summary = "print how long goroutines waited, and the worst cases",
     .description =
-        "Prints how the lengths of waits are distributed: of goroutines that were ready to run but "
-        "waited for a P (scheduling), that were blocked, by the reason, that were in syscalls, "
-        "that stopped the world (pause), and that had to assist the garbage collector (assist). "
-        "--by=func has a row for each function that goroutines started in, and --by=stack one for "
-        "each stack in which they waited.\n"
-        "\n"
-        "With --worst there is a row for each of the longest waits instead: when it was, whose, "
-        "where, and what ended it.\n"
-        "\n"
-        "Waits that are clipped began before the trace or the window, or had not ended when it "
-        "did: "
-        "they took at least as long as it says.",
+        "Prints the distribution of waits of each kind: ready to run but waiting for a P "
+        "(scheduling), blocked for each reason (blocked), in syscalls (syscall), stopping the "
+        "world (pause), and assisting the garbage collector (assist). --by=func prints a row for "
+        "each function that goroutines started in, and --by=stack for each stack in which they "
+        "waited.\n\n"
+        "With --worst, prints a row for each of the longest waits instead: its time, goroutine and "
+        "stack, and what ended it.\n\n"
+        "Clipped waits began before the trace or the window, or had not ended when it did: they "
+        "took at least the printed time.",
     .examples =
         "  gotrace-dump latency trace.out\n"
         "  gotrace-dump latency --kind=scheduling --by=func --sort=p99 trace.out\n"
@@ -140,12 +137,12 @@ class LatencyCommand final : public AnalysisCommand {
     return {
         {.name = "kind",
          .value = "KIND,...",
-         .help = "Only these kinds: scheduling, blocked, syscall, pause, assist.",
+         .help = "Only waits of these kinds: scheduling, blocked, syscall, pause, assist.",
          .set = SetKinds(&options_.kinds)},
         {.name = "by",
          .value = "WHAT",
-         .help = "A row for each kind and reason (what, the default), and also for each function "
-                 "that goroutines started in (func), or for each stack (stack).",
+         .help = "Print a row for each kind and reason (what, the default), or also for each "
+                 "function that goroutines started in (func) or each stack (stack).",
          .set = SetChoice({"what", "func", "stack"}, &by_),
          .excludes = "worst"},
         {.name = "worst",
@@ -159,14 +156,15 @@ class LatencyCommand final : public AnalysisCommand {
     };
   }
 
-  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
-                                         const EventFilter& filter) const override {
-    LatencyStats::Options options = options_;
-    options.by_start = by_ != kWhat;
-    options.by_stack = by_ == kStack;
-    options.cases = std::min(cases_, kMaxCases);
-    options.filter = filter;
-    return std::make_unique<LatencyStats>(interner, std::move(options));
+  AnyAnalysis MakeAnalysis() const override {
+    return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
+      LatencyStats::Options options = options_;
+      options.by_start = by_ != kWhat;
+      options.by_stack = by_ == kStack;
+      options.cases = std::min(cases_, kMaxCases);
+      options.filter = filter;
+      return std::make_unique<LatencyStats>(interner, std::move(options));
+    });
   }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {

@@ -20,7 +20,7 @@ namespace {
 
 constexpr CommandText kText = {
     .name = "leaks",
-    .summary = "print the goroutines that have been blocked for long at the end",
+    .summary = "print goroutines that have been blocked for a long time at the end",
     .description =
         "Prints, for all goroutines that were created in the same place and have been blocked in "
         "the same place for at least a second when the trace ends, how many there are, for how "
@@ -46,12 +46,13 @@ class LeaksCommand final : public AnalysisCommand {
              .set = SetDuration(&longer_)}};
   }
 
-  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
-                                         const EventFilter& filter) const override {
-    LeakStats::Options options;
-    options.longer = absl::ToInt64Nanoseconds(longer_.value_or(absl::Seconds(1)));
-    options.filter = filter;
-    return std::make_unique<LeakStats>(interner, std::move(options));
+  AnyAnalysis MakeAnalysis() const override {
+    return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
+      LeakStats::Options options;
+      options.longer = absl::ToInt64Nanoseconds(longer_.value_or(absl::Seconds(1)));
+      options.filter = filter;
+      return std::make_unique<LeakStats>(interner, std::move(options));
+    });
   }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {

@@ -74,8 +74,8 @@ absl::Status Output::DescriptorSink::Write(absl::string_view bytes) {
 
 void EndForLackOfMemory() {
   constexpr absl::string_view kMessage =
-      "gotrace-dump: out of memory; --jobs=1 needs less, and --limits bounds what a trace may "
-      "need\n";
+      "gotrace-dump: out of memory; --jobs=1 needs less, and --limits bounds the memory that a "
+      "trace may need\n";
   RemoveUnfinished(0);
   [[maybe_unused]] const ssize_t size = write(STDERR_FILENO, kMessage.data(), kMessage.size());
   _exit(2);

@@ -28,15 +28,14 @@ constexpr CommandText kText = {
     .name = "path",
     .summary = "print the critical path of a task: why it took so long",
     .description =
-        "Prints which goroutine a task had to wait for, at each time from its begin to its end, "
-        "and whether that was running, waiting for a P (runnable), in a syscall, or blocked on "
-        "something other than a goroutine. The path leads back from the goroutine that ended the "
-        "task. Where that was blocked until another goroutine woke it up, the path is on that one; "
-        "and before it was created, on its creator. The lengths of all pieces add up to that of "
-        "the task.\n"
-        "\n"
+        "Prints which goroutine a task was waiting for at each moment from its begin to its end, "
+        "and whether that goroutine was running, waiting for a P (runnable), in a syscall, or "
+        "blocked on something other than a goroutine. The path leads back from the goroutine that "
+        "ended the task. While that goroutine was blocked until another one woke it up, the path "
+        "is on the waker; before it was created, on its creator. The lengths of all pieces add up "
+        "to the length of the task.\n\n"
         "With --type or --region, adds up the paths of all tasks or regions of a type, and prints "
-        "where the most time was spent, or with -o writes that as a profile for `go tool pprof`.",
+        "where most of the time was spent, or with -o writes a profile for `go tool pprof`.",
     .examples =
         "  gotrace-dump path --task=282 trace.out\n"
         "  gotrace-dump path --g=7 --from=1s --to=1.5s trace.out\n"
@@ -63,8 +62,6 @@ class PathAnalysis final : public Analysis {
 
   void AddEvents(absl::Span<const Event> events) override { paths_.AddEvents(events); }
   void AddGoroutine(const GoInterval& interval) override { paths_.AddGoroutine(interval); }
-  // Never read in parts.
-  void Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) override {}
 
   void Finish(int64_t end) override {
     paths_.Finish(end);
@@ -119,18 +116,19 @@ class PathAnalysis final : public Analysis {
     if (clipped > 0) {
       notes_.push_back(absl::StrCat("left out ", clipped, " of ", clipped + spans.size(),
                                     is_region ? " regions" : " tasks",
-                                    ", which lack their begin or end in what was read"));
+                                    ", whose begin or end was not read"));
     }
     return spans;
   }
 
   void NoteClips(const PathSpan& task) {
     if (task.begin_clipped) {
-      notes_.push_back("the task began before what was read, and its path is cut there");
+      notes_.push_back(
+          "the task began before the first event that was read; its path is cut there");
     }
     if (task.end_clipped) {
       notes_.push_back(
-          "the task did not end in what was read; the path is that of the goroutine that began it");
+          "the end of the task was not read; the path is that of the goroutine that began it");
     }
   }
 
@@ -204,31 +202,31 @@ class PathCommand final : public AnalysisCommand {
 
  protected:
   std::vector<Flag> OwnFlags() override {
-    return {{.name = "task",
-             .value = "ID",
-             .help = "The path of this task.",
-             .set = SetId<TaskId>(&choice_.task)},
-            {.name = "g",
-             .value = "ID",
-             .help = "The path of this goroutine, from its first to its last event in the trace, "
-                     "or in the window.",
-             .set = SetId<GoId>(&choice_.goroutine)},
-            {.name = "type",
-             .value = "TYPE",
-             .help = "The sum of the paths of all tasks of this type that have their begin and end "
-                     "in the trace.",
-             .set = SetText(&choice_.task_type)},
-            {.name = "region",
-             .value = "TYPE",
-             .help = "The same of all regions of this type. Of those inside of another one of the "
-                     "same type, only the outermost counts.",
-             .set = SetText(&choice_.region_type)},
-            {.name = "o",
-             .value = "FILE",
-             .help = "Write a profile in the format of pprof, gzipped, to FILE; - is the standard "
-                     "output.",
-             .set = SetText(&target_),
-             .excludes = "format"}};
+    return {
+        {.name = "task",
+         .value = "ID",
+         .help = "The path of this task.",
+         .set = SetId<TaskId>(&choice_.task)},
+        {.name = "g",
+         .value = "ID",
+         .help = "The path of this goroutine, from its first to its last event in the trace, "
+                 "or in the window.",
+         .set = SetId<GoId>(&choice_.goroutine)},
+        {.name = "type",
+         .value = "TYPE",
+         .help = "The sum of the paths of all tasks of this type that begin and end in the trace.",
+         .set = SetText(&choice_.task_type)},
+        {.name = "region",
+         .value = "TYPE",
+         .help = "The sum of the paths of all regions of this type that begin and end in the "
+                 "trace. Regions inside another region of the same type do not count.",
+         .set = SetText(&choice_.region_type)},
+        {.name = "o",
+         .value = "FILE",
+         .help = "Write a profile in the format of pprof, gzipped, to FILE; - is the standard "
+                 "output.",
+         .set = SetText(&target_),
+         .excludes = "format"}};
   }
 
   absl::Status CheckOwn() const override {
@@ -236,15 +234,15 @@ class PathCommand final : public AnalysisCommand {
                       !choice_.task_type.empty() + !choice_.region_type.empty();
     if (given == 1) return absl::OkStatus();
     return absl::InvalidArgumentError(
-        "give one of --task, --g, --type and --region: what to print the path of");
+        "give one of --task, --g, --type and --region to select the path");
   }
 
-  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
-                                         const EventFilter& filter) const override {
-    return std::make_unique<PathAnalysis>(interner, choice_, filter.times);
+  AnyAnalysis MakeAnalysis() const override {
+    return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
+      return std::make_unique<PathAnalysis>(interner, choice_, filter.times);
+    });
   }
 
-  bool IsMergeable() const override { return false; }
   std::vector<Selection> Selections() const override { return {}; }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
@@ -277,10 +275,8 @@ class PathCommand final : public AnalysisCommand {
       return absl::OkStatus();
     }
     return absl::InvalidArgumentError(
-        choice_.task.has_value()
-            ? absl::StrCat("there is no task ", choice_.task->value, " in what was read")
-            : absl::StrCat("there is no goroutine ", choice_.goroutine->value,
-                           " in what was read"));
+        choice_.task.has_value() ? absl::StrCat("found no task ", choice_.task->value)
+                                 : absl::StrCat("found no goroutine ", choice_.goroutine->value));
   }
   std::vector<std::string> NotesOn(const Analysis& analysis) const override {
     return static_cast<const PathAnalysis&>(analysis).notes();

@@ -19,17 +19,16 @@ namespace {
 
 constexpr CommandText kText = {
     .name = "procs",
-    .summary = "print what Ps did, and whether there were enough of them",
+    .summary = "print how busy Ps were, and whether there were enough of them",
     .description =
         "Prints a row for each P: how much of its time it ran the program's goroutines, mark "
         "workers of the garbage collector, goroutines that had to assist it, and syscalls, looked "
-        "for work (sched), and was idle; "
-        "how often it began to run a goroutine, how many of these had run on another P before, and "
-        "how often it was taken away from a thread in a syscall.\n"
-        "\n"
-        "With --slices there is a row for each slice of time instead, with the sums over all Ps. "
-        "It also has the time that goroutines waited to run (runnable), and how much of that time "
-        "Ps were idle (wasted).",
+        "for work (sched), and was idle; how often it began to run a goroutine, how many of these "
+        "goroutines had run on another P before, and how often it was taken away from a thread in "
+        "a syscall.\n\n"
+        "With --slices, prints a row for each slice of time instead, with the sums over all Ps, "
+        "the time that goroutines waited to run (runnable), and how much of that time Ps were idle "
+        "(wasted).",
     .examples =
         "  gotrace-dump procs trace.out\n"
         "  gotrace-dump procs --slices=20 trace.out\n"
@@ -38,7 +37,7 @@ constexpr CommandText kText = {
 };
 
 // Computes the rows once everything is read.
-class ProcAnalysis final : public Analysis {
+class ProcAnalysis final : public MergeableAnalysis<ProcAnalysis> {
  public:
   struct Slice {
     ProcSlice slice;
@@ -50,8 +49,8 @@ class ProcAnalysis final : public Analysis {
   void AddEvents(absl::Span<const Event> events) override { stats_.AddEvents(events); }
   void AddGoroutine(const GoInterval& interval) override { stats_.AddGoroutine(interval); }
   void AddProc(const ProcInterval& interval) override { stats_.AddProc(interval); }
-  void Merge(IntervalConsumer&& next, const InternerMap& ids) override {
-    stats_.Merge(std::move(static_cast<ProcAnalysis&>(next).stats_), ids);
+  void Merge(ProcAnalysis&& next, const InternerMap& ids) override {
+    stats_.Merge(std::move(next.stats_), ids);
   }
   void Finish(int64_t end) override {
     stats_.Finish(end);
@@ -139,14 +138,15 @@ class ProcsCommand final : public AnalysisCommand {
   std::vector<Flag> OwnFlags() override {
     return {{.name = "slices",
              .value = "N",
-             .help = "Print a row for each slice of time, N at most: of a round length, so that "
-                     "they are often fewer.",
+             .help = "Print a row for each slice of time, at most N. Slices have a round length, "
+                     "so there are often fewer.",
              .set = SetNumber(2, &slices_)}};
   }
 
-  std::unique_ptr<Analysis> MakeAnalysis(Interner* /*interner*/,
-                                         const EventFilter& filter) const override {
-    return std::make_unique<ProcAnalysis>(filter, slices_);
+  AnyAnalysis MakeAnalysis() const override {
+    return AnalysisOf([this](Interner* /*interner*/, const EventFilter& filter) {
+      return std::make_unique<ProcAnalysis>(filter, slices_);
+    });
   }
 
   std::vector<Selection> Selections() const override { return {{"p", "Only these Ps."}}; }

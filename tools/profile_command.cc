@@ -20,14 +20,12 @@ constexpr CommandText kText = {
     .name = "profile",
     .summary = "print or write a profile: in which stacks the time was spent",
     .description =
-        "Adds up the time of goroutines by their stacks, and by what they did there. Prints the "
-        "stacks with the most time, or with -o writes a profile for `go tool pprof`, in which "
-        "samples are labelled with the state, the reason, and the function that the goroutine "
-        "started in.\n"
-        "\n"
-        "What the ends of the trace or of the window cut counts as far as it is inside. Go's own "
-        "four profiles (net, sync, syscall, sched) leave that out, and more besides; with "
-        "--compat=go they are as `go tool trace -pprof` writes them.",
+        "Adds up the time of goroutines by stack and state. Prints the stacks with the most time, "
+        "or with -o writes a profile for `go tool pprof`, in which samples are labelled with the "
+        "state, the reason, and the function that the goroutine started in.\n\n"
+        "Intervals cut by the trace's or window's ends count only for the part inside. Go's own "
+        "four profiles (net, sync, syscall, sched) leave such intervals out, and others too; "
+        "--compat=go prints them as `go tool trace -pprof` writes them.",
     .examples =
         "  gotrace-dump profile trace.out\n"
         "  gotrace-dump profile --type=offcpu -o offcpu.pprof trace.out && "
@@ -47,7 +45,7 @@ class ProfileCommand final : public AnalysisCommand {
     Flag compat = CompatFlag(&is_compatible_);
     compat.needs = "type=net|sync|syscall|sched";
     std::vector<absl::string_view> names;
-    std::string help = "What the profile is of; wall if not given:";
+    std::string help = "The profile to make (default: wall):";
     for (const ProfileTypeInfo& info : ProfileTypes()) {
       names.push_back(info.name);
       absl::StrAppend(&help, "\n  ", info.name, ": ", info.help);
@@ -59,8 +57,8 @@ class ProfileCommand final : public AnalysisCommand {
          .set = SetChoice(std::move(names), &type_)},
         {.name = "o",
          .value = "FILE",
-         .help = "Write the profile in the format of pprof, gzipped, to FILE; - is the "
-                 "standard output.",
+         .help = "Write the profile in the format of pprof, gzipped, to FILE; - is the standard "
+                 "output.",
          .set = SetText(&target_),
          .excludes = "format"},
         {.name = "func",
@@ -73,11 +71,11 @@ class ProfileCommand final : public AnalysisCommand {
          .set = SetSwitch(&by_goroutine_)},
         {.name = "by-p",
          .value = "",
-         .help = "Keep the samples of each P apart: of goroutines that run or are in a syscall.",
+         .help = "Keep the samples of each P apart, for goroutines that run or are in a syscall.",
          .set = SetSwitch(&by_proc_)},
         {.name = "task",
          .value = "ID",
-         .help = "Only what goroutines do while they are in a region of this task.",
+         .help = "Only the time that goroutines spend in regions of this task.",
          .set =
              [this](absl::string_view text) {
                uint64_t number = 0;
@@ -87,20 +85,20 @@ class ProfileCommand final : public AnalysisCommand {
              }},
         {.name = "region",
          .value = "TYPE",
-         .help = "Only what goroutines do while they are in a region of this type.",
+         .help = "Only the time that goroutines spend in regions of this type.",
          .set = SetText(&regions_.region)},
         {.name = "by-task",
          .value = "",
-         .help = "Keep the samples of each task apart: that of the innermost region.",
+         .help = "Keep the samples of each task apart. The innermost region decides.",
          .set = SetSwitch(&regions_.by_task)},
         {.name = "by-region",
          .value = "",
-         .help = "Keep the samples of each type of region apart: that of the innermost one.",
+         .help = "Keep the samples of each type of region apart. The innermost region decides.",
          .set = SetSwitch(&regions_.by_region)},
         {.name = "by-label",
          .value = "",
-         .help = "Keep the samples under each label apart: those that the garbage collector gives "
-                 "its workers, as GC (dedicated).",
+         .help = "Keep the samples under each label apart. The garbage collector labels its "
+                 "workers, as in GC (dedicated).",
          .set = SetSwitch(&regions_.by_label)},
         std::move(compat)};
   }
@@ -127,25 +125,31 @@ class ProfileCommand final : public AnalysisCommand {
     return CheckCompat(is_compatible_, filter());
   }
 
-  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
-                                         const EventFilter& filter) const override {
-    if (is_compatible_) return std::make_unique<GoCompatibleProfile>(interner, Info().type, start_);
-    Profile::Options options = regions_;
-    options.type = Info().type;
-    options.by_goroutine = by_goroutine_;
-    options.by_proc = by_proc_;
-    options.start = start_;
-    options.filter = filter;
-    return std::make_unique<Profile>(interner, std::move(options));
+  AnyAnalysis MakeAnalysis() const override {
+    if (is_compatible_) {
+      return AnalysisOf([this](Interner* interner, const EventFilter& /*filter*/) {
+        return std::make_unique<GoCompatibleProfile>(interner, Info().type, start_);
+      });
+    }
+    if (regions_.has_parts()) {
+      return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
+        RegionProfile::Options options = regions_;
+        SetOptions(filter, &options);
+        return std::make_unique<RegionProfile>(interner, std::move(options));
+      });
+    }
+    return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
+      Profile::Options options;
+      SetOptions(filter, &options);
+      return std::make_unique<Profile>(interner, std::move(options));
+    });
   }
 
   std::vector<Selection> Selections() const override {
     return {{"g", ""},
-            {"p", "Only what goroutines do on these Ps, running or in a syscall."},
-            {"m", "Only what goroutines do on these threads, running or in a syscall."}};
+            {"p", "Only goroutines on these Ps, running or in a syscall."},
+            {"m", "Only goroutines on these threads, running or in a syscall."}};
   }
-
-  bool IsMergeable() const override { return !is_compatible_ && !regions_.has_parts(); }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     absl::Span<const ProfileSample> samples;
@@ -230,9 +234,18 @@ class ProfileCommand final : public AnalysisCommand {
   const ProfileTypeInfo& Info() const { return ProfileTypes()[type_]; }
   bool HasTime() const { return !Info().time_name.empty(); }
 
+  void SetOptions(const EventFilter& filter, Profile::Options* options) const {
+    options->type = Info().type;
+    options->by_goroutine = by_goroutine_;
+    options->by_proc = by_proc_;
+    options->start = start_;
+    options->filter = filter;
+  }
+
   absl::Span<const ProfileSample> SamplesOf(const Analysis& analysis) const {
-    return is_compatible_ ? static_cast<const GoCompatibleProfile&>(analysis).samples()
-                          : static_cast<const Profile&>(analysis).samples();
+    if (is_compatible_) return static_cast<const GoCompatibleProfile&>(analysis).samples();
+    return regions_.has_parts() ? static_cast<const RegionProfile&>(analysis).samples()
+                                : static_cast<const Profile&>(analysis).samples();
   }
 
   size_t type_ = 0;
@@ -240,7 +253,7 @@ class ProfileCommand final : public AnalysisCommand {
   std::string start_;
   bool by_goroutine_ = false;
   bool by_proc_ = false;
-  Profile::Options regions_;  // Only what is about regions.
+  RegionProfile::Options regions_;  // Only what is about regions and labels.
   bool is_compatible_ = false;
 };
 

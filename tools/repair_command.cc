@@ -107,20 +107,16 @@ constexpr CommandText kText = {
     .summary = "make a trace that Go's tools accept from a broken one",
     .description =
         "Writes a trace that Go's own reader accepts, and reports on the standard error what was "
-        "changed. The result is read again before anything is written.\n"
-        "\n"
+        "changed. The result is read again before anything is written.\n\n"
         "Sound generations stay as they are. A damaged one is rewritten from the events that can "
-        "be "
-        "saved, and left out only if there are none. Go's reader needs generations that follow "
+        "be saved, and left out only if there are none. Go's reader needs generations that follow "
         "each other: where they do not, the run with the most events is kept. Events that misuse "
         "regions, tasks or ranges are left out; lost names and stacks are added as ?string#12 and "
         "?stack#7; a last generation that was cut off is closed. Anything that does not belong in "
         "the file is removed. If the file holds several traces, it is broken, and one is kept: the "
-        "first, or the one that --trace=N selects.\n"
-        "\n"
+        "first, or the one that --trace=N selects.\n\n"
         "Damage in transport is undone: CR LF line ends, UTF-16 and UTF-8, base64, hex dumps, "
-        "JSON, "
-        "HTTP and multipart messages, text before the trace, in any combination.",
+        "JSON, HTTP and multipart messages, text before the trace, in any combination.",
     .examples =
         "  gotrace-dump repair -o repaired.out broken.out && go tool trace repaired.out\n"
         "  gotrace-dump repair --check broken.out\n",

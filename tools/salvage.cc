@@ -57,7 +57,7 @@ std::string FormatLosses(const Losses& losses) {
   if (losses.marked_events > 0) {
     parts.push_back(absl::StrCat(
         "marked ", Count(losses.marked_events, "event that contradicts", "events that contradict"),
-        " what came before"));
+        " earlier ones"));
   }
   return absl::StrJoin(parts, "; ");
 }
@@ -76,7 +76,7 @@ std::vector<std::string> SalvageReport(absl::string_view name, const FaultLog& l
 
 absl::string_view WhyIncomplete(const absl::Status& status, const Losses& losses) {
   if (!status.ok()) return "only the part before the first fault";
-  return losses.faults > 0 || losses.any() ? "only what could be read of a broken trace" : "";
+  return losses.faults > 0 || losses.any() ? "only the readable parts of a broken trace" : "";
 }
 
 void AppendCompleteness(const absl::Status& status, const Losses& losses, JsonWriter* json) {

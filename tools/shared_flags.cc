@@ -205,9 +205,8 @@ Flag StackIdFlag(size_t* without_pc) {
   return {.name = "stack-id",
           .value = "OF",
           .help =
-              "What makes two stacks the same: their functions, files, lines and PCs (pc, the "
-              "default), or the same without PCs (lines), so that a stack has the same stack_id "
-              "in all builds of a source.",
+              "Compare stacks by function, file, line and PC (pc, the default), or without the PC "
+              "(lines), so that a stack has the same stack_id in all builds of a source.",
           .set = SetChoice({"pc", "lines"}, without_pc)};
 }
 
@@ -215,7 +214,7 @@ Flag SalvageFlag(bool* salvage) {
   return {.name = "salvage",
           .value = "",
           .help =
-              "Continue after faults, with everything that can still be read. The standard "
+              "Continue after faults, and read everything that can still be read. The standard "
               "error says what was left out.",
           .set = SetSwitch(salvage)};
 }
@@ -281,9 +280,9 @@ std::vector<Flag> FilterFlags::Rows() {
        .set = SetIds<int64_t>(&filter.threads)},
       {.name = "from",
        .value = "TIME",
-       .help = "Only events from this time on: since the first event, as in 1.5s or 20ms; as it is "
-               "printed in events, after an @, as in @2078707244416; or of the wall clock, as in "
-               "2026-11-21T04:25:08.5Z.",
+       .help = "Only events from this time on: a time since the first event, like 1.5s or 20ms; a "
+               "timestamp as events print it, after an @, like @2078707244416; or a wall-clock "
+               "time, like 2026-11-21T04:25:08.5Z.",
        .set = SetTime(-absl::InfiniteDuration(), &filter.since_start.from, &filter.times.from,
                       &wall_from, &from)},
       {.name = to_name,

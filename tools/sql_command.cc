@@ -32,13 +32,11 @@ constexpr CommandText kText = {
     .name = "sql",
     .summary = "query traces in SQL",
     .description =
-        "Runs a query of SQL on the tables of one or more traces: events, g_states, goroutines, "
-        "ranges, tasks, regions, stacks and others, which docs/tables.md describes and .tables as "
-        "a query lists. The traces are "
-        "read while the query runs; nothing is imported. The last argument is the query, unless "
-        "it names a file, or the query is in a file (-f) or comes from the standard input. On a "
-        "terminal, without a query, there is a prompt.\n"
-        "\n"
+        "Runs an SQL query on the tables of one or more traces: events, g_states, goroutines, "
+        "ranges, tasks, regions, stacks and others. docs/tables.md describes them, and the query "
+        ".tables lists them. The traces are read while the query runs; nothing is imported. The "
+        "last argument is the query, unless it names a file, or the query is in a file (-f) or "
+        "comes from the standard input. On a terminal, without a query, there is a prompt.\n\n"
         "The SQL is that of SQLite, with quantile_disc(), format_duration(), format_bytes(), "
         "stack_folded(), greatest(), least() and REGEXP; see docs/sql.md, which also has queries "
         "for common questions. With several traces, each table has the column trace_id.",
@@ -74,8 +72,8 @@ class SqlCommand final : public Command {
     std::vector<Flag> rows = {
         {.name = "format",
          .value = "FORMAT",
-         .help = "table (default), csv, tsv, json, or jsonl. NULL is empty in csv, where an empty "
-                 "text is \"\", and \\N in tsv.",
+         .help = "table (default), csv, tsv, json, or jsonl. In csv, NULL is empty and an empty "
+                 "text is \"\"; in tsv, NULL is \\N.",
          .set = SetChoice({std::begin(kSqlFormatNames), std::end(kSqlFormatNames)}, &format_)},
         {.name = "f",
          .value = "FILE",

@@ -247,8 +247,8 @@ int SqlSession::Report() const {
           SalvageReport(ShownNameOf(trace->identified.label()), FaultLog(), trace->losses);
     } else if (fault.has_value() && fault->id != FaultId::kNotATrace) {
       result.hint =
-          "the rows are those of what was read before; `gotrace-dump validate` lists all errors, "
-          "and --salvage keeps everything that can still be read";
+          "the rows are from before the fault; `gotrace-dump validate` lists all errors, and "
+          "--salvage keeps everything that can still be read";
     }
     for (const std::string& line : result.salvage_report) {
       absl::FPrintF(stderr, "%s\n", line);

@@ -25,13 +25,12 @@ constexpr CommandText kText = {
     .name = "summary",
     .summary = "print one page about a trace, or about many",
     .description =
-        "Prints what a trace shows on one page: what the Ps did, what the garbage collector did, "
-        "how long goroutines waited and for what, which functions' goroutines ran most, and what "
-        "looks like a problem, with the commands that show more.\n"
-        "\n"
-        "With --json it is an object for each trace. With --merge the files are such objects, one "
-        "on each line, and the page, or the object, is that of all their traces together: the "
-        "distributions of the merged summary are exactly those of the traces.",
+        "Prints one page about a trace: how busy the Ps were, the work of the garbage collector, "
+        "how long goroutines waited and for what, the functions whose goroutines ran most, and "
+        "likely problems, with the commands that show more.\n\n"
+        "With --json, prints an object for each trace. With --merge, reads such objects, one on "
+        "each line, and prints one page or object about all their traces together; its "
+        "distributions are exact.",
     .examples =
         "  gotrace-dump summary trace.out\n"
         "  gotrace-dump summary --from=1s --to=2s trace.out\n"
@@ -90,16 +89,16 @@ class SummaryCommand final : public AnalysisCommand {
 
  protected:
   std::vector<Flag> OwnFlags() override {
-    return {
-        {.name = "merge",
-         .value = "",
-         .help = "The files are what --json has printed. Print what their traces have together.",
-         .set = SetSwitch(&merge_)}};
+    return {{.name = "merge",
+             .value = "",
+             .help = "Read files that --json printed, and print one summary of all their traces.",
+             .set = SetSwitch(&merge_)}};
   }
 
-  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
-                                         const EventFilter& filter) const override {
-    return std::make_unique<SummaryStats>(interner, filter.times);
+  AnyAnalysis MakeAnalysis() const override {
+    return AnalysisOf([](Interner* interner, const EventFilter& filter) {
+      return std::make_unique<SummaryStats>(interner, filter.times);
+    });
   }
 
   std::vector<Selection> Selections() const override { return {}; }

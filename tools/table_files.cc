@@ -98,7 +98,7 @@ absl::StatusOr<std::set<int64_t>> TableParts::TracesIn(const std::string& folder
     if (list.eof()) continue;
     return absl::FailedPreconditionError(absl::StrCat(
         QuotedUnlessPlain(path.string()), ": ", QuotedUnlessPlain(ListOf(name)),
-        " is missing, which says what traces it has; remove both, or write to another directory"));
+        " is missing, the list of its traces; remove both, or write to another directory"));
   }
   if (!error || error == std::errc::no_such_file_or_directory) return ids;
   return FileError(error.value(), "reading the directory", folder);

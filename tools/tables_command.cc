@@ -54,11 +54,9 @@ constexpr CommandText kText = {
     .description =
         "Writes traces as tables with a row for each state of a goroutine, range, task, region, "
         "stack and so on, which DuckDB, ClickHouse, Spark, pandas and others read. docs/tables.md "
-        "describes them.\n"
-        "\n"
-        "With -o DIR there is a file for each table in the directory, with the rows of all traces. "
-        "Without it one table, which --tables names, goes to the standard output.\n"
-        "\n"
+        "describes them.\n\n"
+        "With -o DIR, writes a file for each table to the directory, with the rows of all traces. "
+        "Without it, one table, which --tables names, goes to the standard output.\n\n"
         "Every table begins with the column trace_id, a hash of the input's bytes as they are "
         "stored. If several inputs have the same bytes, only the first one counts. All traces of "
         "an input that holds several are read. If an input cannot be read, nothing is written, "
@@ -203,12 +201,12 @@ class TablesCommand final : public Command {
                           })},
         {.name = "o",
          .value = "DIR",
-         .help = "The directory to write files to: TABLE.parquet, or what the format is. Files "
-                 "that are there already are replaced.",
+         .help = "The directory to write files to: TABLE.parquet, or the extension of another "
+                 "format. Existing files are replaced.",
          .set = SetText(&directory_)},
         {.name = "describe",
          .value = "",
-         .help = "Print what the columns of all tables mean, in Markdown. Needs no FILE.",
+         .help = "Describe the columns of all tables, in Markdown. Needs no FILE.",
          .set = SetSwitch(&describes_)},
         StackIdFlag(&stack_id_),
         {.name = "signed",
@@ -218,17 +216,17 @@ class TablesCommand final : public Command {
          .set = SetSwitch(&signed_)},
         {.name = "files-from",
          .value = "FILE",
-         .help = "Also read the files whose paths FILE has, one on a line; - is the standard "
-                 "input.",
+         .help =
+             "Also read the files that FILE lists, one path on a line; - is the standard input.",
          .set = SetText(&list_)},
         {.name = "keep-going",
          .value = "",
-         .help = "Succeed even if traces are broken, and continue if files cannot be read. What "
-                 "could be read is in the tables, and the error in the table traces.",
+         .help = "Succeed even if traces are broken, and continue if files cannot be read. The "
+                 "tables have everything that could be read, and the table traces has the errors.",
          .set = SetSwitch(&keeps_going_)},
         {.name = "service",
          .value = "NAME",
-         .help = "The column service of the table traces: what program wrote them.",
+         .help = "The column service of the table traces: the program that wrote them.",
          .set = SetText(&service_)},
         {.name = "host",
          .value = "NAME",
@@ -242,20 +240,20 @@ class TablesCommand final : public Command {
         {.name = "path-pattern",
          .value = "PATTERN",
          .help =
-             "Take these, and the date and hour for --hive, from the path of each file, as in "
-             "'{service}/{date}/{host}-*.trace'. The pattern is matched against as many of the "
-             "path's last components as it has. {service}, {host}, {date} (2026-11-21) and {hour} "
-             "(13) stand for one or more characters; so does any other name in braces, which "
-             "becomes an attr. * stands for any characters or none.",
+             "Take service, host and attrs, and the date and hour for --hive, from the path of "
+             "each file, as in '{service}/{date}/{host}-*.trace'. The pattern is matched against "
+             "as many of the path's last components as it has. {service}, {host}, {date} "
+             "(2026-11-21) and {hour} (13) stand for one or more characters; so does any other "
+             "name in braces, which becomes an attr. * stands for any characters or none.",
          .set = [this](absl::string_view text) { return SetPattern(text); }},
         {.name = "hive",
          .value = "",
          .help = "Write DIR/TABLE/service=S/date=D/hour=H/part-HASH.parquet, as Hive and others "
-                 "read it: a file of each table for all traces with the same service, date and "
-                 "hour. Traces that a table has there already are left out of it, so that "
-                 "writing them again, among others or after a run that was interrupted, changes "
-                 "nothing. Date and hour are those when the trace begins, in UTC, or if it has no "
-                 "wall-clock time, those of the file's last change.",
+                 "read it: for each table, one file for all traces with the same service, date and "
+                 "hour. Traces that a table already has there are left out, so writing them again, "
+                 "with other traces or after an interrupted run, changes nothing. Date and hour "
+                 "are those of the trace's begin, in UTC, or of the file's last change if the "
+                 "trace has no wall-clock time.",
          .set = SetSwitch(&hive_)},
     };
     AppendRows(reading_.Rows(InputFlags::Traces::kAllByDefault), &rows);
@@ -273,7 +271,7 @@ class TablesCommand final : public Command {
     if (hive_ && directory_.empty()) return absl::InvalidArgumentError("--hive needs -o DIR");
     if (directory_.empty() && tables_.size() != 1) {
       return absl::InvalidArgumentError(
-          "without -o DIR there can be one table; name it with --tables=TABLE");
+          "without -o DIR there can be only one table; name it with --tables=TABLE");
     }
     return absl::OkStatus();
   }

@@ -30,11 +30,10 @@ constexpr CommandText kRegionsText = {
     .summary = "print how long regions took, and where their time went",
     .description =
         "Prints, for all regions of runtime/trace with the same type, how many there were, how "
-        "long they took, and how much of that their goroutines spent running, waiting for a P "
+        "long they took, and how much of that time their goroutines spent running, waiting for a P "
         "(runnable), in syscalls, and blocked. Regions that lack their begin or end in the trace "
-        "are counted as open, and are in no percentile.\n"
-        "\n"
-        "With --each there is a row for each region instead.",
+        "are counted as open, and are in no percentile.\n\n"
+        "With --each, prints a row for each region instead.",
     .examples =
         "  gotrace-dump regions trace.out\n"
         "  gotrace-dump regions --each --type=query --min=10ms trace.out\n"
@@ -49,11 +48,11 @@ constexpr CommandText kTasksText = {
         "Prints, for all tasks of runtime/trace with the same type, how many there were, how long "
         "they took, and how much of the time in their regions was spent running, waiting for a P "
         "(runnable), in syscalls, and blocked. Tasks that lack their begin or end in the trace are "
-        "counted as open, and are in no percentile.\n"
-        "\n"
-        "With --each there is a row for each task instead. With --id the whole story of one task "
-        "is printed, in order: its begin and end, those of its regions and children, its messages, "
-        "and what its goroutines did meanwhile, what they waited for, and what woke them up.",
+        "counted as open, and are in no percentile.\n\n"
+        "With --each, prints a row for each task instead. With --id, prints everything that "
+        "happened in one task, in order: the begin and end of the task, its regions and its "
+        "children, its messages, and the states of its goroutines, with the reasons and what woke "
+        "them up.",
     .examples =
         "  gotrace-dump tasks trace.out\n"
         "  gotrace-dump tasks --each --type=request --min=100ms trace.out\n"
@@ -108,69 +107,91 @@ struct SpanFilter {
   }
 };
 
-// Runs the statistics of gotrace, or those of Go, and keeps what the filter selects.
+// The tasks, or regions, that a filter selects.
 template <class Life>
-class SpanAnalysis final : public Analysis {
+class SelectedSpans {
  public:
-  SpanAnalysis(Interner* interner, EventFilter filter, const SpanFilter& spans, bool is_compatible)
-      : interner_(*interner), spans_(spans), search_(spans.log) {
-    if (is_compatible) {
-      go_ = std::make_unique<GoCompatibleStats>(interner);
-    } else {
-      stats_ = std::make_unique<TaskStats>(interner, std::move(filter));
-    }
-  }
+  SelectedSpans(const Interner* interner, const SpanFilter& spans)
+      : interner_(*interner), spans_(spans), search_(spans.log) {}
 
-  void AddEvents(absl::Span<const Event> events) override {
-    search_.Add(events);
-    if (go_ != nullptr) return go_->Add(events);
-    stats_->AddEvents(events);
-  }
-  void AddGoroutine(const GoInterval& interval) override {
-    if (stats_ != nullptr) stats_->AddGoroutine(interval);
-  }
-  // Never called for Go's statistics.
-  void Merge(IntervalConsumer&& next, const InternerMap& ids) override {
-    auto& rest = static_cast<SpanAnalysis&>(next);
-    search_.Merge(rest.search_);
-    stats_->Merge(std::move(*rest.stats_), ids);
-  }
+  void AddEvents(absl::Span<const Event> events) { search_.Add(events); }
+  void Merge(const SelectedSpans& next) { search_.Merge(next.search_); }
 
-  void Finish(int64_t end) override {
+  // Takes all of them from the statistics.
+  template <class Stats>
+  void Finish(const Stats& stats) {
     absl::Span<const Life> all;
-    if (go_ != nullptr) {
-      go_->Finish().IgnoreError();  // It is always OK.
-      all = Of(*go_);
+    if constexpr (std::is_same_v<Life, RegionLife>) {
+      all = stats.regions();
     } else {
-      stats_->Finish(end);
-      all = Of(*stats_);
+      all = stats.tasks();
     }
     for (const Life& life : all) {
-      if (spans_.Selects(life, interner_, search_)) selected_.push_back(life);
+      if (spans_.Selects(life, interner_, search_)) lives_.push_back(life);
     }
-    groups_ = GroupByType(selected_, interner_);
+    groups_ = GroupByType(lives_, interner_);
   }
 
-  absl::Span<const Life> selected() const { return selected_; }
+  absl::Span<const Life> lives() const { return lives_; }
   absl::Span<const SpanGroup> groups() const { return groups_; }
 
  private:
-  template <class Stats>
-  static absl::Span<const Life> Of(const Stats& stats) {
-    if constexpr (std::is_same_v<Life, RegionLife>) {
-      return stats.regions();
-    } else {
-      return stats.tasks();
-    }
-  }
-
   const Interner& interner_;
   const SpanFilter spans_;
   LogSearch search_;
-  std::unique_ptr<TaskStats> stats_;  // One of the two.
-  std::unique_ptr<GoCompatibleStats> go_;
-  std::vector<Life> selected_;
+  std::vector<Life> lives_;
   std::vector<SpanGroup> groups_;
+};
+
+// Runs the statistics, and keeps what the filter selects.
+template <class Life>
+class SpanAnalysis final : public MergeableAnalysis<SpanAnalysis<Life>> {
+ public:
+  SpanAnalysis(Interner* interner, const EventFilter& filter, const SpanFilter& spans)
+      : stats_(interner, filter), selected_(interner, spans) {}
+
+  void AddEvents(absl::Span<const Event> events) override {
+    selected_.AddEvents(events);
+    stats_.AddEvents(events);
+  }
+  void AddGoroutine(const GoInterval& interval) override { stats_.AddGoroutine(interval); }
+  void Merge(SpanAnalysis&& next, const InternerMap& ids) override {
+    selected_.Merge(next.selected_);
+    stats_.Merge(std::move(next.stats_), ids);
+  }
+  void Finish(int64_t end) override {
+    stats_.Finish(end);
+    selected_.Finish(stats_);
+  }
+
+  const SelectedSpans<Life>& selected() const { return selected_; }
+
+ private:
+  TaskStats stats_;
+  SelectedSpans<Life> selected_;
+};
+
+// The same with Go's statistics.
+template <class Life>
+class GoSpanAnalysis final : public Analysis {
+ public:
+  GoSpanAnalysis(Interner* interner, const SpanFilter& spans)
+      : stats_(interner), selected_(interner, spans) {}
+
+  void AddEvents(absl::Span<const Event> events) override {
+    selected_.AddEvents(events);
+    stats_.Add(events);
+  }
+  void Finish(int64_t /*end*/) override {
+    stats_.Finish().IgnoreError();  // It is always OK.
+    selected_.Finish(stats_);
+  }
+
+  const SelectedSpans<Life>& selected() const { return selected_; }
+
+ private:
+  GoCompatibleStats stats_;
+  SelectedSpans<Life> selected_;
 };
 
 std::vector<Column> GroupColumns(absl::Span<const SpanGroup> groups, const Interner& interner) {
@@ -346,17 +367,14 @@ class SpansCommand final : public AnalysisCommand {
          .value = "",
          .help = kIsTask ? "Print a row for each task." : "Print a row for each region.",
          .set = SetSwitch(&each_)},
-        {.name = "type",
-         .value = "TYPE",
-         .help = "Only those of this type.",
-         .set = SetText(&spans_.type)},
+        {.name = "type", .value = "TYPE", .help = "Only this type.", .set = SetText(&spans_.type)},
         {.name = "min",
          .value = "DURATION",
-         .help = "Only those that took at least as long, as in 1.5s or 20ms.",
+         .help = "The minimum length, as in 1.5s or 20ms.",
          .set = SetDuration(&spans_.min)},
         {.name = "max",
          .value = "DURATION",
-         .help = "Only those that took at most as long.",
+         .help = "The maximum length.",
          .set = SetDuration(&spans_.max)}};
     if (kIsTask) {
       flags.push_back({.name = "log",
@@ -385,15 +403,21 @@ class SpansCommand final : public AnalysisCommand {
     return CheckCompat(is_compatible_, filter());
   }
 
-  std::unique_ptr<Analysis> MakeAnalysis(Interner* interner,
-                                         const EventFilter& filter) const override {
+  AnyAnalysis MakeAnalysis() const override {
     if (story_of_.has_value()) {
-      return std::make_unique<TaskStory>(interner, *story_of_, filter.times);
+      return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
+        return std::make_unique<TaskStory>(interner, *story_of_, filter.times);
+      });
     }
-    return std::make_unique<SpanAnalysis<Life>>(interner, filter, spans_, is_compatible_);
+    if (is_compatible_) {
+      return AnalysisOf([this](Interner* interner, const EventFilter& /*filter*/) {
+        return std::make_unique<GoSpanAnalysis<Life>>(interner, spans_);
+      });
+    }
+    return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
+      return std::make_unique<SpanAnalysis<Life>>(interner, filter, spans_);
+    });
   }
-
-  bool IsMergeable() const override { return !story_of_.has_value() && !is_compatible_; }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     if (story_of_.has_value()) {
@@ -404,8 +428,10 @@ class SpansCommand final : public AnalysisCommand {
     absl::Span<const Life> lives;
     absl::Span<const SpanGroup> groups;
     if (analysis != nullptr) {
-      const auto& spans = static_cast<const SpanAnalysis<Life>&>(*analysis);
-      lives = spans.selected();
+      const SelectedSpans<Life>& spans =
+          is_compatible_ ? static_cast<const GoSpanAnalysis<Life>&>(*analysis).selected()
+                         : static_cast<const SpanAnalysis<Life>&>(*analysis).selected();
+      lives = spans.lives();
       groups = spans.groups();
     }
     return each_ ? Table(lives.size(), EachColumns(lives, interner))

@@ -154,15 +154,12 @@ constexpr CommandText kText = {
     .description =
         "Reads whole traces, continues after errors, and prints everything that is wrong or odd: "
         "errors and warnings, each with its place and the id of its check, and the number of "
-        "notes, "
-        "which --notes prints. The last line "
-        "for each file is its verdict: sound, sound with N warnings, or broken. For several files, "
-        "a final line on the standard error counts the verdicts.\n"
-        "\n"
-        "A file that is not a trace at all is broken if it is given itself; an empty file is "
-        "always "
-        "broken. A file that holds several traces is broken unless --trace=N selects one.\n"
-        "\n"
+        "notes, which --notes prints. The last line for each file is its verdict: sound, sound "
+        "with N warnings, or broken. For several files, a final line on the standard error counts "
+        "the verdicts.\n\n"
+        "A file that is not a trace at all is broken if it is named on the command line; an empty "
+        "file is always broken. A file that holds several traces is broken unless --trace=N "
+        "selects one.\n\n"
         "Files in FXT, the trace format of Fuchsia, are validated as such.",
     .examples =
         "  gotrace-dump validate trace.out\n"
@@ -183,13 +180,13 @@ class ValidateCommand final : public Command {
         JsonFlag(&json_),
         {.name = "strictness",
          .value = "go|all",
-         .help = "Report only what Go's own reader or validator refuses, or warnings and notes too "
-                 "(default).",
+         .help = "Report only errors of Go's own reader or validator (go), or warnings and notes "
+                 "too (all, the default).",
          .set = SetChoice({"go", "all"}, &strictness_)},
         {.name = "notes",
          .value = "",
-         .help = "Print each note, too: what is worth knowing, and found in sound traces. Without "
-                 "it, text has only their number, and JSON has them all.",
+         .help = "Print notes, too: findings worth knowing that sound traces also have. By "
+                 "default, text has only their number; JSON always has them all.",
          .set = SetSwitch(&notes_)},
         {.name = "max-per-check",
          .value = "N",

@@ -38,12 +38,11 @@ class WireCommand final : public PerFileCommand {
   const CommandText& text() const override { return kText; }
 
   std::vector<Flag> Flags() override {
-    std::vector<Flag> rows = {
-        {.name = "header",
-         .value = "",
-         .help = "Print what `assemble` can read: a first line \"Trace Go1.NN\", and all "
-                 "experimental events.",
-         .set = SetSwitch(&header_)}};
+    std::vector<Flag> rows = {{.name = "header",
+                               .value = "",
+                               .help = "Print text that `assemble` can read: with a first line "
+                                       "\"Trace Go1.NN\", and with all experimental events.",
+                               .set = SetSwitch(&header_)}};
     AppendRows(input_.Rows(InputFlags::Kind::kRawEvents, InputFlags::Traces::kOneOrAll), &rows);
     return rows;
   }

@@ -107,7 +107,6 @@ class StateRows final : public IntervalConsumer {
   void AddGoroutine(const GoInterval& interval) override;
   void AddProc(const ProcInterval& interval) override;
   void AddThread(const ThreadInterval& interval) override;
-  void Merge(IntervalConsumer&&, const InternerMap&) override {}
 
   // Takes a new value of GOMAXPROCS.
   void SetProcLimit(uint64_t limit, int64_t time);

@@ -1,16 +1,10 @@
-// The states of goroutines come from a StateTracker, as intervals. An interval is known when it
-// ends, so the record of its beginning is written then: later than those of events meanwhile, but
-// in order of time for each goroutine. All other records are written with their event.
-//
-// Before the window of time begins, events only change what is open. Once the first event of the
-// window comes, what is open is written with the time at which the window begins.
+// The states of goroutines come from a ProgramView as intervals. An interval is known when it ends,
+// so the record of its beginning is written then: later than those of events meanwhile, but in
+// order of time for each goroutine. All other records are written with their event, or when the
+// window of time begins if they are of what is open then.
 #include "gotrace/fxt_exporter.h"
 
 #include <algorithm>
-#include <array>
-#include <limits>
-#include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,11 +17,11 @@
 #include "export/fxt/fxt_format.h"
 #include "export/fxt/fxt_koids.h"
 #include "export/fxt/fxt_writer.h"
-#include "export/fxt/open_slices.h"
 #include "export/process_bits.h"
-#include "export/thread_slices.h"
+#include "export/program_view.h"
 #include "gotrace/interner.h"
 #include "gotrace/state_tracker.h"
+#include "parser/event/trace_clock.h"
 #include "util/cut_text.h"
 
 namespace gotrace {
@@ -37,8 +31,11 @@ using internal::FxtKoid;
 using internal::FxtKoids;
 using internal::FxtString;
 using internal::FxtUint64;
-using internal::OpenSlice;
-using internal::OpenSlices;
+using internal::ProgramView;
+using internal::ViewEnd;
+using internal::ViewSlice;
+using internal::ViewTask;
+using internal::ViewTrack;
 using internal::WholePrefix;
 
 namespace {
@@ -64,26 +61,26 @@ struct GoThread {
 // that the file is not larger than in proportion to the trace.
 constexpr size_t kMaxInterrupted = 16;
 
-struct OpenTask {
-  StringId type = StringId::kEmpty;
-  TaskId parent;
-  bool is_selected = false;
-  StackId stack = StackId::kNone;
-};
+bool IsRegion(const ViewSlice& slice) { return slice.key.kind == ViewSlice::Kind::kRegion; }
+
+bool IsTask(TaskId id) { return id != TaskId::kNone && id != kBackgroundTask; }
 
 }  // namespace
 
-class FxtExporter::Impl final : public IntervalConsumer {
+class FxtExporter::Impl final : private ProgramView::Delegate {
  public:
   Impl(ByteSink* out, FxtOptions options)
       : options_(std::move(options)),
-        select_(options_.filter.WithoutTimes()),
         out_(*out),
         writer_(internal::MakeFxtStore(options_.buffer, out)),
-        tracker_(&interner_, this),
-        state_counters_([this](int64_t time, size_t counter, uint64_t value) {
-          WriteStateCounter(time, counter, value);
-        }) {}
+        // The end of a goroutine ends its regions before its last interval.
+        view_({.filter = options_.filter,
+               .time_offset = options_.time_offset,
+               .stacks = options_.stacks,
+               .intervals = ProgramView::Intervals::kAfterEvent,
+               .keeps_all_metrics = false,
+               .ends_inside = false},
+              &interner_, this) {}
 
   void Add(absl::Span<const Event> events);
   bool WantsMore() const { return out_.ok(); }
@@ -92,39 +89,37 @@ class FxtExporter::Impl final : public IntervalConsumer {
   uint64_t replaced() const { return writer_.replaced(); }
   void GiveNotes() const;
 
-  void AddGoroutine(const GoInterval& interval) override;
-  void AddThread(const ThreadInterval& interval) override;
-  void Merge(IntervalConsumer&&, const InternerMap&) override {}
-
  private:
-  // The window, once it is known when the trace starts.
-  void SetWindow(int64_t start);
-  bool InWindow(int64_t time) const { return from_ <= time && time <= to_; }
-  // Writes what is open at the beginning of the window.
-  void OpenWindow();
+  // ProgramView::Delegate.
+  void BeginWindow(int64_t time) override;
+  void TakeEvent(const Event& event) override;
+  void TakeLateEvent(const Event& event) override {
+    if (event.kind() == EventKind::kRangeActive) view_.TakeRange(event);
+  }
+  void AddInterval(const GoInterval& interval) override;
+  void AddThread(const ThreadInterval& interval, int64_t begin, int64_t end) override;
+  bool SelectsSlice(const ResourceId&, const Event& event) override { return view_.Selects(event); }
+  // Regions end in the opposite order.
+  ViewSlice::Key KeyOf(const Region&, StringId) override {
+    return {.kind = ViewSlice::Kind::kRegion};
+  }
+  void BeginSlice(ViewTrack& track, ViewSlice& slice, int64_t time, const Event* event) override;
+  void EndSlice(ViewTrack& track, const ViewSlice& slice, absl::Span<ViewSlice* const> inside,
+                const ViewEnd& end) override;
+  void EndUnknownRegion(ViewTrack& track, const Event& event) override;
+  void BeginTask(const ViewTask& task, int64_t time, const Event* event) override;
+  void EndTask(const ViewTask& task, const Event& event) override;
+  void EndUnknownTask(const Event& event) override;
+  void SetMetric(int64_t time, size_t metric, uint64_t value) override;
+  void SetStateCounter(int64_t time, size_t counter, uint64_t value) override;
 
-  void AddEvent(const Event& event);
-  void AddMetric(const Event& event);
-  void AddRegionEnd(const Event& event);
-  void AddTask(const Event& event);
-  void AddLog(const Event& event);
-  void AddRangeEnd(const Event& event);
-  void AddSample(const Event& event);
-  void AddSync(const Event& event);
-
-  void AddTransition(const Event& event);
-  void AddExperimental(const Event& event);
-
-  void BeginSlice(const ResourceId& scope, OpenSlice slice, int64_t time, const Event& event);
-  // Ends one of the open slices of `scope`. Those that are written inside of it are interrupted.
-  void EndSlice(const ResourceId& scope, OpenSlice* slice, int64_t time,
-                std::vector<FxtArgument> arguments);
-  void WriteBegin(uint64_t lane, int64_t time, const OpenSlice& slice);
-  void WriteEnd(uint64_t lane, int64_t time, const OpenSlice& slice,
-                std::vector<FxtArgument> arguments = {});
-  void WriteTask(FxtEvent kind, int64_t time, uint64_t lane, TaskId id, const OpenTask& task);
-  void WriteMetric(size_t counter, int64_t time);
-  void WriteStateCounter(int64_t time, size_t counter, uint64_t value);
+  // Whether a damaged trace, whose times go back, has the event before the window.
+  bool IsBefore(const Event& event) const { return event.time() < view_.from(); }
+  void WriteLog(const Event& event);
+  void WriteSample(const Event& event);
+  void WriteSync(const Event& event);
+  void WriteExperimental(const Event& event);
+  void WriteBegin(uint64_t lane, int64_t time, const ViewSlice& slice);
 
   // How goroutines change their states.
   void WriteState(const GoInterval& interval);
@@ -158,18 +153,10 @@ class FxtExporter::Impl final : public IntervalConsumer {
   uint64_t LaneOf(const Event& event) { return LaneOf(ScopeOf(event)); }
   // The goroutine of an event, or its P, or none of them.
   static ResourceId ScopeOf(const Event& event);
-  OpenSlices& SlicesOf(const ResourceId& scope) {
-    const bool is_runtime = scope.kind == ResourceKind::kGoroutine && scope.id == GoId::kNone.value;
-    return is_runtime ? slices_[{}] : slices_[{scope.kind, scope.id}];
-  }
 
   // The CPU that a P is in the file.
   int64_t CpuOf(ProcId proc) const {
     return (proc.value >= 0 && proc.value < kNoCpu ? proc.value : kNoCpu) ^ cpu_bits_;
-  }
-  // A time in the file.
-  uint64_t TicksOf(int64_t time) const {
-    return static_cast<uint64_t>(time) + static_cast<uint64_t>(options_.time_offset);
   }
 
   // Return an event record of `lane`, and a scheduling record. Write() writes it.
@@ -179,7 +166,7 @@ class FxtExporter::Impl final : public IntervalConsumer {
   void Write() { writer_.Write(record_); }
 
   absl::string_view Text(StringId id) const { return WholePrefix(interner_.String(id), kMaxText); }
-  absl::string_view NameOf(const OpenTask& task) const {
+  absl::string_view NameOf(const ViewTask& task) const {
     return task.type == StringId::kEmpty ? "task" : Text(task.type);
   }
   absl::string_view LeafFunction(StackId stack) const {
@@ -193,31 +180,20 @@ class FxtExporter::Impl final : public IntervalConsumer {
   }
 
   const FxtOptions options_;
-  const EventFilter select_;  // Without times.
   const ByteSink& out_;
   internal::FxtWriter writer_;
   Interner interner_;
-  StateTracker tracker_;
-  internal::StateCounters state_counters_;
+  ProgramView view_;
+  const EventFilter& select_ = view_.selection();
   internal::FxtKoids koids_ = internal::FxtKoids(options_.pid);
   FxtRecord record_;
   std::string stack_text_;  // That of the record.
 
-  bool has_events_ = false;
   bool has_process_ = false;
-  bool is_open_ = false;       // Whether the window has begun.
-  bool is_over_ = false;       // Whether its last generation has ended.
   bool is_finishing_ = false;  // Whether intervals end because the trace does.
-  int64_t from_ = std::numeric_limits<int64_t>::min();
-  int64_t to_ = std::numeric_limits<int64_t>::max();
-  int64_t last_time_ = std::numeric_limits<int64_t>::min();
-  int64_t sync_time_ = std::numeric_limits<int64_t>::min();  // When the generation began.
 
   absl::flat_hash_map<GoId, GoThread> goroutines_;
-  std::vector<GoId> ended_;  // Goroutines that the current event ended.
-  std::map<std::pair<ResourceKind, int64_t>, OpenSlices> slices_;
-  std::map<uint64_t, OpenTask> tasks_;
-  std::array<std::optional<uint64_t>, std::size(internal::kMetricCounters)> metrics_;
+  std::vector<GoId> ended_;              // Goroutines that the current event ended.
   absl::flat_hash_set<uint64_t> lanes_;  // Those without a goroutine that were introduced.
   uint64_t flows_ = 0;
 
@@ -226,56 +202,20 @@ class FxtExporter::Impl final : public IntervalConsumer {
   const uint64_t id_bits_ = internal::ProcessBits(options_.pid, 64);
 };
 
-void FxtExporter::Impl::SetWindow(int64_t start) {
-  const EventFilter::Times times = options_.filter.WithAbsoluteTimes(start).times;
-  from_ = std::max(start, times.from);
-  to_ = times.to;
-}
-
 void FxtExporter::Impl::Add(absl::Span<const Event> events) {
-  if (events.empty()) return;
-  if (!std::exchange(has_events_, true)) SetWindow(events.front().time());
   for (const Event& event : events) {
-    if (event.kind() == EventKind::kSync && event.time() <= to_) state_counters_.BeginGeneration();
-    if (event.time() >= from_ && !is_open_) OpenWindow();
-    last_time_ = std::max(last_time_, std::min(event.time(), to_));
-    // The end of a goroutine ends its regions first.
-    AddEvent(event);
-    tracker_.Add(absl::MakeConstSpan(&event, 1));
+    view_.Add(absl::MakeConstSpan(&event, 1));
     for (const GoId id : ended_) goroutines_.erase(id);
     ended_.clear();
   }
 }
 
-void FxtExporter::Impl::OpenWindow() {
-  is_open_ = true;
-  for (size_t counter = 0; counter < metrics_.size(); ++counter) {
-    if (metrics_[counter].has_value()) WriteMetric(counter, from_);
-  }
-  state_counters_.Begin(from_);
-  // The goroutine that began a task may have ended.
-  for (const auto& [id, task] : tasks_) {
-    WriteTask(FxtEvent::kAsyncBegin, from_, LaneOf(ResourceId{}), TaskId{id}, task);
-  }
-  for (auto& [scope, slices] : slices_) {
-    if (slices.empty()) continue;
-    const uint64_t lane = LaneOf(ResourceId{scope.first, scope.second});
-    for (OpenSlice* slice : slices.Sorted()) {
-      if (!slice->is_selected) continue;
-      slices.AddWritten(slice);
-      WriteBegin(lane, from_, *slice);
-    }
-  }
-}
-
 absl::Status FxtExporter::Impl::Finish() {
   is_finishing_ = true;
-  (void)tracker_.Finish();
-  if (is_open_) {
-    const int64_t end = std::max(from_, last_time_);
-    state_counters_.Finish(end);
+  view_.Finish();
+  if (view_.is_in_window()) {
     // What is open lasts until the last record.
-    Make(FxtEvent::kInstant, end, LaneOf(ResourceId{}), "trace", "end");
+    Make(FxtEvent::kInstant, view_.end(), LaneOf(ResourceId{}), "trace", "end");
     Write();
   }
   WriteProcess();
@@ -301,88 +241,40 @@ void FxtExporter::Impl::GiveNotes() const {
 
 // Events.
 
-void FxtExporter::Impl::AddEvent(const Event& event) {
+void FxtExporter::Impl::BeginWindow(int64_t time) {
+  view_.ShowMetrics(time);
+  view_.ShowTasks(time);
+  view_.ShowSlices(view_.program(), time);
+  for (internal::ViewGoroutine* const goroutine : view_.Goroutines()) {
+    view_.ShowSlices(goroutine->track, time);
+  }
+  for (auto& [id, track] : view_.procs()) view_.ShowSlices(track, time);
+}
+
+void FxtExporter::Impl::TakeEvent(const Event& event) {
+  if (!view_.Selects(event) || IsBefore(event)) return;
   switch (event.kind()) {
-    case EventKind::kNone:
-      return;
     case EventKind::kExperimental:
-      return AddExperimental(event);
+      return WriteExperimental(event);
     case EventKind::kSync:
-      sync_time_ = event.time();
-      is_over_ = event.time() > to_;
-      return AddSync(event);
-    case EventKind::kMetric:
-      return AddMetric(event);
+      return WriteSync(event);
     case EventKind::kLabel: {
-      if (!InWindow(event.time()) || !select_.Matches(event, 0)) return;
       const Label label = event.label();
       Make(FxtEvent::kInstant, event.time(), LaneOf(label.resource), "label",
            WholePrefix(label.label, kMaxText));
       return Write();
     }
     case EventKind::kStackSample:
-      return AddSample(event);
-    case EventKind::kRangeBegin:
-    case EventKind::kRangeActive: {
-      const RangeParts range = event.range_parts();
-      OpenSlice slice;
-      slice.name = interner_.InternRange(range);
-      int64_t time = event.time();
-      if (event.kind() == EventKind::kRangeActive) {
-        OpenSlices& open = SlicesOf(range.scope);
-        if (open.LastRange(slice.name) != nullptr) return;
-        // It has been open since the generation began, though it may be stated late. It cannot
-        // enclose what has begun since then.
-        if (open.empty()) time = sync_time_;
-      }
-      return BeginSlice(range.scope, slice, time, event);
-    }
-    case EventKind::kRangeEnd:
-      return AddRangeEnd(event);
-    case EventKind::kTaskBegin:
-    case EventKind::kTaskEnd:
-      return AddTask(event);
-    case EventKind::kRegionBegin: {
-      const Region region = event.region();
-      OpenSlice slice;
-      slice.is_region = true;
-      slice.name = interner_.InternString(region.type);
-      slice.task = region.task;
-      return BeginSlice(ScopeOf(event), slice, event.time(), event);
-    }
-    case EventKind::kRegionEnd:
-      return AddRegionEnd(event);
+      return WriteSample(event);
     case EventKind::kLog:
-      return AddLog(event);
-    case EventKind::kStateTransition:
-      return AddTransition(event);
+      return WriteLog(event);
+    default:
+      return;
   }
 }
 
-void FxtExporter::Impl::AddTransition(const Event& event) {
-  if (event.time() <= to_) {
-    state_counters_.Add(event);
-  } else if (!is_over_) {
-    state_counters_.AddLate(event);
-  }
-  const ResourceId resource = event.transition_resource();
-  if (resource.kind != ResourceKind::kGoroutine ||
-      event.transition_to() != static_cast<uint8_t>(GoState::kNotExist)) {
-    return;
-  }
-  // Nothing can end what is still open when the goroutine does.
-  const auto found = slices_.find({resource.kind, resource.id});
-  if (found == slices_.end()) return;
-  const std::vector<OpenSlice*>& written = found->second.written();
-  const uint64_t lane = LaneOf(resource);
-  for (auto slice = written.rbegin(); slice != written.rend(); ++slice) {
-    WriteEnd(lane, event.time(), **slice);
-  }
-  slices_.erase(found);
-}
-
-void FxtExporter::Impl::AddExperimental(const Event& event) {
-  if (!options_.alloc || !InWindow(event.time()) || !select_.Matches(event, 0)) return;
+void FxtExporter::Impl::WriteExperimental(const Event& event) {
+  if (!options_.alloc) return;
   const ExperimentalEvent details = event.experimental();
   FxtRecord& record = Make(FxtEvent::kInstant, event.time(), LaneOf(event), "alloc", details.name);
   for (const ExperimentalArg& arg : details.args) {
@@ -392,39 +284,28 @@ void FxtExporter::Impl::AddExperimental(const Event& event) {
   Write();
 }
 
-void FxtExporter::Impl::AddSync(const Event& event) {
-  if (!InWindow(event.time()) || !select_.Matches(event, 0)) return;
+void FxtExporter::Impl::WriteSync(const Event& event) {
   const Sync sync = event.sync();
   FxtRecord& record = Make(FxtEvent::kInstant, event.time(), LaneOf(ResourceId{}), "trace", "sync");
   record.arguments = {FxtUint64("number", sync.n)};
   if (sync.clock_snapshot.has_value()) {
     const ClockSnapshot& clocks = *sync.clock_snapshot;
-    record.arguments.push_back(
-        internal::FxtInt64("trace time", static_cast<int64_t>(TicksOf(clocks.trace_time))));
+    record.arguments.push_back(internal::FxtInt64(
+        "trace time", internal::TraceClock::Add(clocks.trace_time, options_.time_offset)));
     record.arguments.push_back(FxtUint64("monotonic clock", clocks.mono));
     record.arguments.push_back(internal::FxtInt64("wall clock", absl::ToUnixNanos(clocks.wall)));
   }
   Write();
 }
 
-void FxtExporter::Impl::AddMetric(const Event& event) {
-  if (!select_.Matches(event, 0)) return;
-  if (event.time() > to_) return;
-  for (size_t counter = 0; counter < metrics_.size(); ++counter) {
-    if (event.type() != internal::kMetricCounters[counter].type) continue;
-    metrics_[counter] = event.metric().value;
-    if (is_open_) WriteMetric(counter, event.time());
-  }
-}
-
-void FxtExporter::Impl::WriteMetric(size_t counter, int64_t time) {
-  const internal::MetricCounter& metric = internal::kMetricCounters[counter];
+void FxtExporter::Impl::SetMetric(int64_t time, size_t index, uint64_t value) {
+  const internal::MetricCounter& metric = internal::kMetricCounters[index];
   FxtRecord& record = Make(FxtEvent::kCounter, time, LaneOf(ResourceId{}), "metric", metric.name);
-  record.arguments = {FxtUint64(metric.unit, *metrics_[counter])};
+  record.arguments = {FxtUint64(metric.unit, value)};
   Write();
 }
 
-void FxtExporter::Impl::WriteStateCounter(int64_t time, size_t counter, uint64_t value) {
+void FxtExporter::Impl::SetStateCounter(int64_t time, size_t counter, uint64_t value) {
   if (!select_.Selects(EventKind::kStateTransition)) return;
   const internal::StateCounters::Spec& spec = internal::StateCounters::kSpecs[counter];
   FxtRecord& record = Make(FxtEvent::kCounter, time, LaneOf(ResourceId{}), "state", spec.name);
@@ -432,137 +313,97 @@ void FxtExporter::Impl::WriteStateCounter(int64_t time, size_t counter, uint64_t
   Write();
 }
 
-void FxtExporter::Impl::BeginSlice(const ResourceId& scope, OpenSlice slice, int64_t time,
-                                   const Event& event) {
-  slice.is_selected = select_.Matches(event, 0);
-  if (options_.stacks) slice.stack = interner_.InternStack(event.stack());
-  OpenSlices& open = SlicesOf(scope);
-  OpenSlice* const added = open.Add(slice);
-  if (!is_open_ || time > to_ || !slice.is_selected) return;
-  open.AddWritten(added);
-  WriteBegin(LaneOf(scope), std::max(time, from_), slice);
+void FxtExporter::Impl::BeginSlice(ViewTrack& track, ViewSlice& slice, int64_t time,
+                                   const Event* event) {
+  // A range that is only stated cannot enclose what has begun since the generation did.
+  const bool is_stated = event != nullptr && event->kind() == EventKind::kRangeActive;
+  if (is_stated && track.slices.size() > 1) time = event->time();
+  WriteBegin(LaneOf(track.scope), std::max(time, view_.from()), slice);
 }
 
-void FxtExporter::Impl::WriteBegin(uint64_t lane, int64_t time, const OpenSlice& slice) {
+void FxtExporter::Impl::WriteBegin(uint64_t lane, int64_t time, const ViewSlice& slice) {
   FxtRecord& record = Make(FxtEvent::kDurationBegin, time, lane,
-                           slice.is_region ? "region" : "range", Text(slice.name));
-  if (slice.is_region && slice.task != kBackgroundTask && slice.task != TaskId::kNone) {
-    record.arguments = {FxtUint64("task", slice.task.value)};
-  }
+                           IsRegion(slice) ? "region" : "range", Text(slice.name));
+  if (IsTask(slice.task)) record.arguments = {FxtUint64("task", slice.task.value)};
   AddStackArgument(slice.stack);
   Write();
 }
 
-void FxtExporter::Impl::WriteEnd(uint64_t lane, int64_t time, const OpenSlice& slice,
-                                 std::vector<FxtArgument> arguments) {
-  if (time > to_) return;
-  FxtRecord& record = Make(FxtEvent::kDurationEnd, time, lane, slice.is_region ? "region" : "range",
-                           Text(slice.name));
-  record.arguments = std::move(arguments);
+void FxtExporter::Impl::EndSlice(ViewTrack& track, const ViewSlice& slice,
+                                 absl::Span<ViewSlice* const> inside, const ViewEnd& end) {
+  const uint64_t lane = LaneOf(track.scope);
+  const auto write_end = [&](const ViewSlice& ended) -> FxtRecord& {
+    return Make(FxtEvent::kDurationEnd, end.time, lane, IsRegion(ended) ? "region" : "range",
+                Text(ended.name));
+  };
+  // In the file only the innermost duration can end.
+  for (const ViewSlice* const other : inside) {
+    write_end(*other);
+    Write();
+  }
+  FxtRecord& record = write_end(slice);
+  for (const ViewEnd::Attribute& attribute : end.attributes) {
+    record.arguments.push_back(FxtUint64(interner_.String(attribute.name), attribute.value));
+  }
   Write();
-}
-
-void FxtExporter::Impl::EndSlice(const ResourceId& scope, OpenSlice* slice, int64_t time,
-                                 std::vector<FxtArgument> arguments) {
-  OpenSlices& open = SlicesOf(scope);
-  if (slice->depth == OpenSlice::kNotWritten) return open.Remove(slice);
-  const uint64_t lane = LaneOf(scope);
-  const std::vector<OpenSlice*> inside = open.RemoveWritten(slice);
-  for (const OpenSlice* other : inside) WriteEnd(lane, time, *other);
-  WriteEnd(lane, time, *slice, std::move(arguments));
-  open.Remove(slice);
-  if (!InWindow(time) || inside.size() > kMaxInterrupted) return;
+  if (inside.size() > kMaxInterrupted || end.time < view_.from()) return;
   for (auto other = inside.rbegin(); other != inside.rend(); ++other) {
-    open.AddWritten(*other);
-    WriteBegin(lane, time, **other);
+    track.slices.Show(*other);
+    WriteBegin(lane, end.time, **other);
   }
 }
 
-void FxtExporter::Impl::AddRangeEnd(const Event& event) {
-  const RangeParts range = event.range_parts();
-  OpenSlice* const slice = SlicesOf(range.scope).LastRange(interner_.InternRange(range));
-  if (slice == nullptr) return;
-  std::vector<FxtArgument> arguments;
-  const std::vector<RangeAttribute> attributes = event.range_attributes();
-  for (const RangeAttribute& attribute : attributes) {
-    arguments.push_back(FxtUint64(attribute.name, attribute.value));
-  }
-  EndSlice(range.scope, slice, event.time(), std::move(arguments));
-}
-
-void FxtExporter::Impl::AddRegionEnd(const Event& event) {
-  const Region region = event.region();
-  const ResourceId scope = ScopeOf(event);
-  OpenSlice* const slice = SlicesOf(scope).LastRegion();
-  if (slice != nullptr) return EndSlice(scope, slice, event.time(), {});
+void FxtExporter::Impl::EndUnknownRegion(ViewTrack& track, const Event& event) {
   // It began before the trace did. A duration would have to enclose all that the goroutine has had
   // since then.
-  if (!InWindow(event.time()) || !select_.Matches(event, 0)) return;
+  if (IsBefore(event)) return;
+  const Region region = event.region();
   FxtRecord& record =
-      Make(FxtEvent::kInstant, event.time(), LaneOf(scope), "region", "end of region");
+      Make(FxtEvent::kInstant, event.time(), LaneOf(track.scope), "region", "end of region");
   record.arguments = {FxtString("region", WholePrefix(region.type, kMaxText))};
-  if (region.task != kBackgroundTask && region.task != TaskId::kNone) {
-    record.arguments.push_back(FxtUint64("task", region.task.value));
-  }
+  if (IsTask(region.task)) record.arguments.push_back(FxtUint64("task", region.task.value));
   Write();
 }
 
-void FxtExporter::Impl::AddTask(const Event& event) {
-  const Task task = event.task();
-  const bool in_window = InWindow(event.time());
-  const OpenTask stated = {interner_.InternString(task.type), task.parent,
-                           select_.Matches(event, 0),
-                           options_.stacks ? interner_.InternStack(event.stack()) : StackId::kNone};
-  if (event.kind() == EventKind::kTaskBegin) {
-    tasks_[task.id.value] = stated;
-    if (in_window) {
-      WriteTask(FxtEvent::kAsyncBegin, event.time(), LaneOf(event), task.id, stated);
-    }
-    return;
-  }
-  auto open = tasks_.extract(task.id.value);
-  if (!in_window) return;
-  if (!open.empty()) {
-    return WriteTask(FxtEvent::kAsyncEnd, event.time(), LaneOf(event), task.id, open.mapped());
-  }
-  // It began before the trace did, or has ended already.
-  if (!stated.is_selected) return;
-  Make(FxtEvent::kAsyncInstant, event.time(), LaneOf(event), "task", "end of task").id =
+void FxtExporter::Impl::BeginTask(const ViewTask& task, int64_t time, const Event* event) {
+  if (event != nullptr && IsBefore(*event)) return;
+  // The goroutine that began a task before the window may have ended.
+  const uint64_t lane = event == nullptr ? LaneOf(ResourceId{}) : LaneOf(*event);
+  FxtRecord& record = Make(FxtEvent::kAsyncBegin, time, lane, "task", NameOf(task));
+  record.id = task.id.value ^ id_bits_;
+  record.arguments = {FxtUint64("task", task.id.value)};
+  if (IsTask(task.parent)) record.arguments.push_back(FxtUint64("parent", task.parent.value));
+  AddStackArgument(task.stack);
+  Write();
+}
+
+void FxtExporter::Impl::EndTask(const ViewTask& task, const Event& event) {
+  if (!task.is_shown || IsBefore(event)) return;
+  Make(FxtEvent::kAsyncEnd, event.time(), LaneOf(event), "task", NameOf(task)).id =
       task.id.value ^ id_bits_;
   Write();
 }
 
-void FxtExporter::Impl::WriteTask(FxtEvent kind, int64_t time, uint64_t lane, TaskId id,
-                                  const OpenTask& task) {
-  if (!task.is_selected) return;
-  FxtRecord& record = Make(kind, time, lane, "task", NameOf(task));
-  record.id = id.value ^ id_bits_;
-  if (kind == FxtEvent::kAsyncBegin) {
-    record.arguments = {FxtUint64("task", id.value)};
-    if (task.parent != TaskId::kNone && task.parent != kBackgroundTask) {
-      record.arguments.push_back(FxtUint64("parent", task.parent.value));
-    }
-    AddStackArgument(task.stack);
-  }
+void FxtExporter::Impl::EndUnknownTask(const Event& event) {
+  // It began before the trace did, or has ended already.
+  if (!view_.Selects(event) || IsBefore(event)) return;
+  Make(FxtEvent::kAsyncInstant, event.time(), LaneOf(event), "task", "end of task").id =
+      event.task().id.value ^ id_bits_;
   Write();
 }
 
-void FxtExporter::Impl::AddLog(const Event& event) {
-  if (!InWindow(event.time()) || !select_.Matches(event, 0)) return;
+void FxtExporter::Impl::WriteLog(const Event& event) {
   const Log log = event.log();
   FxtRecord& record = Make(FxtEvent::kInstant, event.time(), LaneOf(event), "log",
                            log.category.empty() ? "log" : WholePrefix(log.category, kMaxText));
   record.arguments = {FxtString("category", WholePrefix(log.category, kMaxText)),
                       FxtString("message", WholePrefix(log.message, kMaxText))};
-  if (log.task != kBackgroundTask && log.task != TaskId::kNone) {
-    record.arguments.push_back(FxtUint64("task", log.task.value));
-  }
+  if (IsTask(log.task)) record.arguments.push_back(FxtUint64("task", log.task.value));
   AddStackArgument(event.stack());
   writer_.WriteOnce(record_);
 }
 
-void FxtExporter::Impl::AddSample(const Event& event) {
-  if (!InWindow(event.time()) || !select_.Matches(event, 0)) return;
+void FxtExporter::Impl::WriteSample(const Event& event) {
   const StackId stack = interner_.InternStack(event.stack());
   FxtRecord& record = Make(FxtEvent::kInstant, event.time(), LaneOf(event), "cpu", "CPU sample");
   record.arguments = {FxtString("function", LeafFunction(stack))};
@@ -572,29 +413,29 @@ void FxtExporter::Impl::AddSample(const Event& event) {
 
 // States of goroutines.
 
-void FxtExporter::Impl::AddGoroutine(const GoInterval& interval) {
-  const bool is_before = interval.begin < from_ && interval.end <= from_;
+void FxtExporter::Impl::AddInterval(const GoInterval& interval) {
+  const bool is_before = interval.begin < view_.from() && interval.end <= view_.from();
   if (select_.Selects(EventKind::kStateTransition) && select_.Selects(interval.goroutine) &&
-      !is_before && interval.begin <= to_) {
+      !is_before && interval.begin <= view_.to()) {
     WriteState(interval);
   }
   if (interval.ends_life) ended_.push_back(interval.goroutine);
 }
 
 void FxtExporter::Impl::WriteState(const GoInterval& interval) {
-  const int64_t begin = std::max(interval.begin, from_);
+  const int64_t begin = std::max(interval.begin, view_.from());
   GoThread& go = Introduce(interval.goroutine, interval.stack);
   Enter(interval, begin, &go);
   if (interval.state == GoState::kSyscall) {
-    WriteSyscall(interval, begin, std::min(interval.end, to_));
+    WriteSyscall(interval, begin, std::min(interval.end, view_.to()));
   }
   if (interval.state == GoState::kWaiting && options_.stacks) {
-    WriteWait(interval, begin, std::min(interval.end, to_));
+    WriteWait(interval, begin, std::min(interval.end, view_.to()));
   }
   WriteFlows(interval);
   // After a gap nothing is known of the goroutine until its next interval.
   const bool has_gap = interval.end_clipped && !is_finishing_;
-  if (interval.end > to_ || !(interval.ends_life || has_gap)) return;
+  if (interval.end > view_.to() || !(interval.ends_life || has_gap)) return;
   if (go.cpu != kNotOnCpu || SelectsPlace(interval.ended_by.proc, interval.ended_by.thread)) {
     Leave(interval.goroutine, FxtState::kDead, interval.end, &go);
   }
@@ -673,7 +514,7 @@ void FxtExporter::Impl::WriteSyscall(const GoInterval& interval, int64_t begin, 
   if (!SelectsPlace(interval.proc, interval.thread)) return;
   FxtRecord& record =
       Make(FxtEvent::kDurationComplete, begin, KoidOf(interval.goroutine), "syscall", "syscall");
-  record.id = TicksOf(end);
+  record.id = static_cast<uint64_t>(end);
   const absl::string_view function = LeafFunction(interval.stack);
   if (!function.empty()) record.arguments = {FxtString("function", function)};
   if (options_.stacks) AddStackArgument(interval.stack);
@@ -685,7 +526,7 @@ void FxtExporter::Impl::WriteWait(const GoInterval& interval, int64_t begin, int
   const absl::string_view reason = Text(interval.reason);
   Make(FxtEvent::kDurationComplete, begin, KoidOf(interval.goroutine), "wait",
        reason.empty() ? "waiting" : reason)
-      .id = TicksOf(end);
+      .id = static_cast<uint64_t>(end);
   AddStackArgument(interval.stack);
   Write();
 }
@@ -705,8 +546,9 @@ void FxtExporter::Impl::WriteFlows(const GoInterval& interval) {
 
 void FxtExporter::Impl::WriteFlow(absl::string_view name, const Cause& cause, int64_t begin,
                                   GoId goroutine, int64_t end) {
-  if (!options_.flows || cause.kind != CauseKind::kGoroutine || begin < from_ || end > to_ ||
-      !select_.Selects(cause.goroutine) || !SelectsPlace(cause.proc, cause.thread)) {
+  if (!options_.flows || cause.kind != CauseKind::kGoroutine || begin < view_.from() ||
+      end > view_.to() || !select_.Selects(cause.goroutine) ||
+      !SelectsPlace(cause.proc, cause.thread)) {
     return;
   }
   const uint64_t waker = KoidOf(cause.goroutine);
@@ -727,10 +569,8 @@ void FxtExporter::Impl::WriteFlow(absl::string_view name, const Cause& cause, in
 
 // Threads.
 
-void FxtExporter::Impl::AddThread(const ThreadInterval& interval) {
+void FxtExporter::Impl::AddThread(const ThreadInterval& interval, int64_t begin, int64_t end) {
   if (!options_.threads) return;
-  const auto part = internal::ShownPart(interval, select_, from_, to_);
-  if (!part.has_value()) return;
   const uint64_t lane =
       LaneOf(ResourceId{ResourceKind::kThread, static_cast<int64_t>(interval.thread.value)});
   std::vector<FxtArgument> arguments;
@@ -745,8 +585,8 @@ void FxtExporter::Impl::AddThread(const ThreadInterval& interval) {
   if (interval.proc != ProcId::kNone) {
     arguments.push_back(FxtUint64("P", static_cast<uint64_t>(interval.proc.value)));
   }
-  FxtRecord& record = Make(FxtEvent::kDurationComplete, part->first, lane, "thread", name);
-  record.id = TicksOf(part->second);
+  FxtRecord& record = Make(FxtEvent::kDurationComplete, begin, lane, "thread", name);
+  record.id = static_cast<uint64_t>(end);
   record.arguments = std::move(arguments);
   Write();
 }
@@ -799,20 +639,19 @@ uint64_t FxtExporter::Impl::LaneOf(const ResourceId& scope) {
   switch (scope.kind) {
     case ResourceKind::kGoroutine:
       if (scope.id == GoId::kNone.value) break;
-      if (is_open_) Introduce(GoId{scope.id});
+      Introduce(GoId{scope.id});
       return KoidOf(GoId{scope.id});
     case ResourceKind::kProc:
     case ResourceKind::kThread: {
       const uint64_t lane = koids_.Of(scope.kind, scope.id);
       const absl::string_view what = scope.kind == ResourceKind::kProc ? "P " : "M ";
-      if (is_open_) IntroduceLane(lane, absl::StrCat(what, scope.id));
+      IntroduceLane(lane, absl::StrCat(what, scope.id));
       return lane;
     }
     case ResourceKind::kNone:
       break;
   }
-  const FxtKoids::Part program = FxtKoids::Part::kProgram;
-  return is_open_ ? IntroducePart(program, "runtime") : koids_.Of(program);
+  return IntroducePart(FxtKoids::Part::kProgram, "runtime");
 }
 
 ResourceId FxtExporter::Impl::ScopeOf(const Event& event) {
@@ -842,7 +681,7 @@ FxtRecord& FxtExporter::Impl::Make(FxtEvent kind, int64_t time, uint64_t lane,
                                    absl::string_view category, absl::string_view name) {
   record_.type = FxtType::kEvent;
   record_.kind = static_cast<uint8_t>(kind);
-  record_.ticks = TicksOf(time);
+  record_.ticks = static_cast<uint64_t>(time);
   record_.thread = {options_.pid, lane};
   record_.category = category;
   record_.name = name;
@@ -855,7 +694,7 @@ FxtRecord& FxtExporter::Impl::Make(FxtScheduling kind, int64_t time, int64_t cpu
   record_.type = FxtType::kScheduling;
   record_.kind = static_cast<uint8_t>(kind);
   record_.index = static_cast<uint16_t>(cpu);
-  record_.ticks = TicksOf(time);
+  record_.ticks = static_cast<uint64_t>(time);
   record_.arguments.clear();
   return record_;
 }

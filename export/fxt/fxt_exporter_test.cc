@@ -50,7 +50,6 @@ struct Expected final : public IntervalConsumer {
           interval.begun_by;
     }
   }
-  void Merge(IntervalConsumer&&, const InternerMap&) override {}
 
   const int64_t from;
   const int64_t to;
@@ -257,7 +256,6 @@ struct ExpectedThreads final : public IntervalConsumer {
     lines.push_back(absl::StrCat(0xff000000 + interval.thread.value, " thread ", name, " [",
                                  interval.begin, ", ", interval.end, ")"));
   }
-  void Merge(IntervalConsumer&&, const InternerMap&) override {}
 
   std::vector<std::string> lines;
 };
@@ -331,7 +329,6 @@ TEST(FxtExporterTest, HasStacksAndAllocations) {
       void AddGoroutine(const GoInterval& interval) override {
         count += interval.state == GoState::kWaiting ? 1 : 0;
       }
-      void Merge(IntervalConsumer&&, const InternerMap&) override {}
       size_t count = 0;
     } expected;
     StateTracker tracker(&interner, &expected);
@@ -683,6 +680,19 @@ TEST(FxtExporterTest, AWindowBeginsWithWhatIsOpen) {
   EXPECT_TRUE(TwoGoroutines(since) == TwoGoroutines(options));
 }
 
+// The trace may only state after the window what was active when its generation began.
+TEST(FxtExporterTest, AWindowHasRangesThatAreStatedAfterIt) {
+  FxtOptions options;
+  options.filter.times = {15, 25};
+  Script script(options);
+  script.Start();  // 20
+  script.Add(script.On(EventType::kGCActive, -1));
+  const ReadBack back = ReadFxtBack(script.Finish());
+  EXPECT_EQ(back.problems, "");
+  EXPECT_EQ(back.durations,
+            std::vector<std::string>{"4294836224 range GC concurrent mark phase [15, open)"});
+}
+
 TEST(FxtExporterTest, FiltersSelectGoroutinesAndKinds) {
   FxtOptions options;
   options.filter.goroutines = {2};
@@ -769,6 +779,32 @@ TEST(FxtExporterTest, EveryThreadWithEventsHasAName) {
       ++events;
     }
     EXPECT_GT(events, 0u);
+  }
+}
+
+// A goroutine that has no event in the file, since it is not selected or exists only after the
+// window, has no thread there.
+TEST(FxtExporterTest, EveryThreadHasEvents) {
+  const std::string trace = ReadTestTrace("go1.27-annotations.trace");
+  const auto [first, last] = TimesOf(trace);
+  FxtOptions of_log, of_window;
+  of_log.filter.kinds = {EventKind::kLog};
+  of_window.filter.times = {first + (last - first) / 50, first + (last - first) / 20};
+  for (const FxtOptions& options : {of_log, of_window}) {
+    const std::string fxt = Export(trace, options);
+    FxtReader reader(*SourceFromBytes(fxt));
+    std::set<uint64_t> threads, used;
+    while (const FxtRecord* record = reader.Next()) {
+      if (record->type == FxtType::kKernelObject && record->kind == kFxtThreadObject) {
+        threads.insert(record->id);
+      } else if (record->type == FxtType::kEvent) {
+        used.insert(record->thread.thread);
+      } else if (record->type == FxtType::kScheduling) {
+        used.insert({record->incoming.thread, record->outgoing.thread});
+      }
+    }
+    EXPECT_GT(threads.size(), 1u);
+    for (const uint64_t thread : threads) EXPECT_TRUE(used.contains(thread)) << thread;
   }
 }
 

@@ -1,95 +1,64 @@
-// Every event updates the state of its goroutine, and the open slices of its track. From the
-// beginning of the time window on, the changes are written, too. What was current at that time is
-// written with the window's beginning as its own.
+// A ProgramView knows the state of the program. Each change of it in the time window is written,
+// and what was current when the window began is written with that time as its own.
 #include "gotrace/perfetto_exporter.h"
 
-#include <algorithm>
-#include <array>
 #include <iterator>
-#include <map>
-#include <optional>
 #include <utility>
+#include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "export/counters.h"
 #include "export/perfetto/packet_writer.h"
 #include "export/perfetto/scheduling_writer.h"
 #include "export/perfetto/track_event_writer.h"
-#include "export/thread_slices.h"
+#include "export/program_view.h"
 #include "gotrace/interner.h"
 #include "gotrace/state_tracker.h"
-#include "parser/event/event_writer.h"
 #include "parser/event/trace_clock.h"
-#include "util/dense_table.h"
-#include "util/open_stack.h"
 
 namespace gotrace {
 namespace {
 
 using internal::PerfettoAnnotation;
 using internal::PerfettoCategory;
-using internal::PerfettoDetails;
 using internal::PerfettoTrack;
+using internal::ProgramView;
 using internal::TraceClock;
+using internal::ViewEnd;
+using internal::ViewGoroutine;
+using internal::ViewSlice;
+using internal::ViewTask;
+using internal::ViewTrack;
 using internal::perfetto::CounterUnit;
-
-// An open slice of a track.
-struct Slice {
-  PerfettoCategory category = PerfettoCategory::kNone;
-  StringId name = StringId::kEmpty;
-  StackId stack = StackId::kNone;
-  TaskId task = {};
-  bool is_selected = false;  // Whether the filter selects it, whatever the time.
-  bool is_written = false;
-};
-
-// How the end of a slice finds it. A goroutine waits, or is in a syscall, once at a time.
-struct SliceTraits {
-  using Key = std::pair<PerfettoCategory, StringId>;
-  static Key KeyOf(const Slice& slice) {
-    const bool is_state =
-        slice.category == PerfettoCategory::kWait || slice.category == PerfettoCategory::kSyscall;
-    return {slice.category, is_state ? StringId::kEmpty : slice.name};
-  }
-  static bool Has(const Slice& slice, const Key& key) { return KeyOf(slice) == key; }
-};
-
-// A track's open slices, the outermost first.
-using Slices = internal::OpenStack<Slice, SliceTraits>;
-
-struct Goroutine {
-  GoId id;
-  GoState state = GoState::kUndetermined;
-  int64_t since = 0;  // When the state began, or that of the window.
-  StringId name = StringId::kEmpty;
-  ProcId proc;  // kRunning: where, if that is known.
-  bool is_declared = false;
-  bool is_named = false;     // Whether what was written has its name.
-  bool is_old = false;       // Whether it existed before the events that were read.
-  bool is_selected = false;  // Whether the filter selects the event that began the state.
-  Slices slices;
-};
-
-struct OpenTask {
-  TaskId parent;
-  StringId type = StringId::kEmpty;
-  StackId stack = StackId::kNone;
-  bool is_selected = false;
-  bool is_written = false;
-};
 
 // The tracks of counters: those of metrics come first, and two numbers are not used.
 constexpr size_t kFirstStateCounter = std::size(internal::kMetricCounters) + 2;
 
-bool IsStatus(const Event& event) {
-  return event.type() == EventType::kGoStatus || event.type() == EventType::kGoStatusStack;
+PerfettoCategory CategoryOf(ViewSlice::Kind kind) {
+  switch (kind) {
+    case ViewSlice::Kind::kRange:
+      return PerfettoCategory::kRange;
+    case ViewSlice::Kind::kRegion:
+      return PerfettoCategory::kRegion;
+    case ViewSlice::Kind::kWait:
+      return PerfettoCategory::kWait;
+    case ViewSlice::Kind::kSyscall:
+      return PerfettoCategory::kSyscall;
+  }
+  return PerfettoCategory::kNone;
 }
+
+// A goroutine waits, or is in a syscall, once at a time.
+ViewSlice::Key KeyOfState(GoState state) {
+  return {.kind = state == GoState::kWaiting ? ViewSlice::Kind::kWait : ViewSlice::Kind::kSyscall};
+}
+
+bool HasSlice(GoState state) { return state == GoState::kWaiting || state == GoState::kSyscall; }
 
 }  // namespace
 
-class PerfettoExporter::Impl final : private IntervalConsumer {
+class PerfettoExporter::Impl final : private ProgramView::Delegate {
  public:
   Impl(ByteSink* out, PerfettoOptions options)
       : options_(std::move(options)),
@@ -97,115 +66,84 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
         packets_(out, options_.compress, options_.pid),
         tracks_(&packets_, &interner_),
         scheduling_(&packets_, &tracks_, &interner_, options_.scheduling),
-        state_counters_([this](int64_t time, size_t counter, uint64_t value) {
-          if (!writes_states_) return;
-          tracks_.SetCounter(time, PerfettoTrack::Counter(kFirstStateCounter + counter), value);
-        }) {
-    EventFilter::Times& times = options_.filter.times;
-    if (times.HasFirst()) times.from = TraceClock::Add(times.from, options_.time_offset);
-    if (times.to != EventFilter::Times().to) {
-      times.to = TraceClock::Add(times.to, options_.time_offset);
-    }
-    if (options_.threads) {
-      threads_ = std::make_unique<StateTracker>(&interner_, static_cast<IntervalConsumer*>(this));
-    }
-  }
+        // Threads come first, while goroutines that end have names.
+        view_({.filter = options_.filter,
+               .time_offset = options_.time_offset,
+               .stacks = options_.stacks,
+               .intervals = options_.threads ? ProgramView::Intervals::kBeforeEvent
+                                             : ProgramView::Intervals::kNone},
+              &interner_, this) {}
 
-  void Add(absl::Span<const Event> events);
+  void Add(absl::Span<const Event> events) { view_.Add(events); }
   bool WantsMore() const { return out_.ok(); }
   absl::Status Finish();
 
  private:
+  // ProgramView::Delegate.
+  void BeginWindow(int64_t time) override;
+  void TakeEvent(const Event& event) override;
+  void AddGoroutine(ViewGoroutine& goroutine, const Event& event) override;
+  void CreateGoroutine(ViewGoroutine& goroutine, const Event& event) override;
+  void ChangeState(ViewGoroutine& goroutine, GoState state, StringId reason,
+                   const Event& event) override;
+  void EndGoroutine(ViewGoroutine& goroutine, const Event& event) override;
+  void AddThread(const ThreadInterval& interval, int64_t begin, int64_t end) override;
+  void AddProc(ProcId id) override;
+  bool SelectsSlice(const ResourceId& scope, const Event& event) override {
+    return view_.Selects(event) &&
+           (scope.kind != ResourceKind::kGoroutine || selection_.Selects(GoId{scope.id}));
+  }
+  ViewSlice::Key KeyOf(const Region&, StringId name) override {
+    return {.kind = ViewSlice::Kind::kRegion, .name = name};
+  }
+  void BeginSlice(ViewTrack& track, ViewSlice& slice, int64_t time, const Event* event) override;
+  void EndSlice(ViewTrack& track, const ViewSlice& slice, absl::Span<ViewSlice* const> inside,
+                const ViewEnd& end) override;
+  void BeginTask(const ViewTask& task, int64_t time, const Event* event) override;
+  void EndTask(const ViewTask& task, const Event& event) override {
+    if (task.is_shown) tracks_.EndSlice(event.time(), PerfettoTrack::Of(task.id));
+  }
+  void SetMetric(int64_t time, size_t metric, uint64_t value) override {
+    tracks_.SetCounter(time, PerfettoTrack::Counter(metric), value);
+  }
+  void SetStateCounter(int64_t time, size_t counter, uint64_t value) override {
+    if (!writes_states_) return;
+    tracks_.SetCounter(time, PerfettoTrack::Counter(kFirstStateCounter + counter), value);
+  }
+
   StringId Intern(absl::string_view text) { return interner_.InternString(text); }
 
-  void AddShifted(const Event& event);
-  void Take(const Event& event);
-  // Takes an event of the window's last generation that comes after the window. A status may state
-  // what a goroutine did during the window.
-  void TakeAfterWindow(const Event& event);
-  void TakeSync(const Event& event);
-  void TakeGoTransition(const Event& event);
-  // Remembers the P that a transition lets the thread have.
-  void NoteProcOfThread(const Event& event);
-  void TakeMetric(const Event& event);
-  void TakeRange(const Event& event);
-  void TakeRegion(const Event& event);
-  void TakeTask(const Event& event);
-  void TakeLog(const Event& event);
-  void TakeLabel(const Event& event);
-  void TakeExperimental(const Event& event);
-
   void BeginFile(int64_t time);
-  void BeginWindow(int64_t time);
-
-  // Adds a goroutine that existed before `event`, which states or implies that it is in `state`.
-  Goroutine& AddOld(GoId id, GoState state, const Event& event);
-  Goroutine& Create(const Event& event);
-  void ChangeState(const Event& event, Goroutine& goroutine);
-  void End(const Event& event, Goroutine& goroutine);
-  // `event` puts the goroutine into `state`, at `time`.
-  void SetState(const Event& event, Goroutine& goroutine, GoState state, int64_t time);
-  // The slice of a goroutine that waits, for `reason` if that is known, or is in a syscall.
-  Slice SliceOf(GoState state, StringId reason, const Stack& stack);
+  void WriteClocks(const Event& sync);
+  void WriteLog(const Event& event);
+  void WriteExperimental(const Event& event);
 
   // Writes the state and the open slices of a goroutine as they are at `time`.
-  void WriteCurrent(Goroutine& goroutine, int64_t time);
+  void WriteCurrent(ViewGoroutine& goroutine, int64_t time);
+  // `goroutine`, which runs, enters `state`; kNotExist if it ends. Returns whether it is known
+  // where it ran.
+  bool Stop(const ViewGoroutine& goroutine, GoState state, const Event& event);
+  // Writes the end of a wait or a syscall, and what woke the goroutine.
+  void EndWait(ViewGoroutine& goroutine, const Event& event);
+  // The slice of a goroutine that waits, for `reason` if that is known, or is in a syscall.
+  ViewSlice SliceOf(GoState state, StringId reason, const Stack& stack);
 
-  // Writes why a goroutine waits, if that is known.
-  void SetReason(int64_t time, const Goroutine& goroutine);
-
-  // Sets the name of the goroutine to the function that `stack`, one of its own, began with, if it
-  // is not known yet.
-  void Learn(Goroutine& goroutine, const Stack& stack);
-  StringId NameOf(const Goroutine& goroutine) const {
+  StringId NameOf(const ViewGoroutine& goroutine) const {
     return goroutine.name == StringId::kEmpty ? goroutine_ : goroutine.name;
   }
 
-  bool WritesStates(const Goroutine& goroutine) const {
-    return is_in_window_ && writes_states_ && selection_.Selects(goroutine.id);
+  bool WritesStates(const ViewGoroutine& goroutine) const {
+    return view_.is_in_window() && writes_states_ && selection_.Selects(goroutine.id);
   }
-  bool WritesScheduling() const {
-    return writes_states_ && options_.scheduling != PerfettoScheduling::kOff;
+  bool Schedules(const ViewGoroutine& goroutine) const {
+    return WritesStates(goroutine) && writes_scheduling_;
   }
-  // Whether `event` passes the filter, whatever its time.
-  bool SelectsEvent(const Event& event) const {
-    return selects_all_ || selection_.Matches(event, /*start=*/0);
-  }
-  // Whether `event`, which is not after the window, passes the filter and is inside the window.
-  bool Wants(const Event& event) const { return is_in_window_ && SelectsEvent(event); }
 
   // The track of a goroutine, which is declared if need be.
-  PerfettoTrack TrackOf(Goroutine& goroutine);
+  PerfettoTrack TrackOf(ViewGoroutine& goroutine);
+  // The same, or that of the program if the goroutine is not known.
   PerfettoTrack TrackOf(GoId id);
-  void DeclareProc(ProcId id);
-  // The track of the goroutine of `event`, or that of the program.
-  PerfettoTrack TrackOfContext(const Event& event);
-
-  StackId StackOf(const Stack& stack) {
-    return options_.stacks ? interner_.InternStack(stack) : StackId::kNone;
-  }
-
-  // Adds a slice of a goroutine that begins with `event`, and writes it if `event` is to be
-  // written.
-  void PushSlice(int64_t time, Goroutine& goroutine, Slice slice, const Event& event);
-  // The same for other tracks.
-  void PushSlice(int64_t time, PerfettoTrack track, Slice slice, const Event& event,
-                 Slices* slices);
-  // Writes those of the open slices that the filter selects.
-  void WriteSlices(int64_t time, PerfettoTrack track, Slices* slices);
-  void WriteSlice(int64_t time, PerfettoTrack track, const Slice& slice);
-  // Ends the latest slice with the key, if there is one, and those inside of it.
-  void PopSlice(int64_t time, PerfettoTrack track, const SliceTraits::Key& key,
-                const PerfettoDetails& details, Slices* slices);
-  // Ends all slices but the first `count`, the outermost of them with `details`.
-  void PopSlices(int64_t time, PerfettoTrack track, size_t count, const PerfettoDetails& details,
-                 Slices* slices);
-
-  void WriteTask(int64_t time, TaskId id, OpenTask& task);
-
-  // IntervalConsumer, for the tracks of threads.
-  void AddThread(const ThreadInterval& interval) override;
-  void Merge(IntervalConsumer&&, const InternerMap&) override {}
+  PerfettoTrack TrackOf(ViewTrack& track);
 
   PerfettoOptions options_;
   ByteSink& out_;
@@ -213,11 +151,10 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   internal::PacketWriter packets_;
   internal::TrackEventWriter tracks_;
   internal::SchedulingWriter scheduling_;
-  internal::StateCounters state_counters_;
-  std::unique_ptr<StateTracker> threads_;
-  const EventFilter selection_ = options_.filter.WithoutTimes();
-  const bool selects_all_ = selection_.MatchesAll();
+  ProgramView view_;
+  const EventFilter& selection_ = view_.selection();
   const bool writes_states_ = selection_.Selects(EventKind::kStateTransition);
+  const bool writes_scheduling_ = writes_states_ && options_.scheduling != PerfettoScheduling::kOff;
 
   // Names of our own.
   const StringId goroutine_ = Intern("goroutine");
@@ -235,116 +172,11 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   const StringId proc_name_ = Intern("P");
   const StringId scheduling_name_ = Intern("scheduling");
 
-  bool has_begun_ = false;
-  bool is_in_window_ = false;
-  bool is_past_ = false;          // Whether the window has ended,
-  bool is_over_ = false;          // and its last generation, too.
-  std::optional<int64_t> begin_;  // The time of the first event.
-  int64_t generation_begin_ = 0;
-  int64_t last_time_ = 0;
   uint64_t next_flow_ = 1;
-
-  internal::DenseTable<Goroutine> goroutines_{internal::kSlotsForGoroutines};
-  std::map<ProcId, Slices> proc_slices_;
-  absl::flat_hash_map<ThreadId, ProcId> proc_of_thread_;
-  std::map<TaskId, OpenTask> tasks_;
   absl::flat_hash_set<ThreadId> declared_threads_;
-  Slices gc_slices_;
-
-  std::array<std::optional<uint64_t>, std::size(internal::kMetricCounters)>
-      metrics_;  // The last values.
 };
 
-void PerfettoExporter::Impl::Add(absl::Span<const Event> events) {
-  for (const Event& event : events) {
-    if (options_.time_offset == 0) {
-      AddShifted(event);
-    } else {
-      Event shifted = event;
-      internal::EventWriter(&shifted).Time(TraceClock::Add(event.time(), options_.time_offset));
-      AddShifted(shifted);
-    }
-  }
-}
-
-void PerfettoExporter::Impl::AddShifted(const Event& event) {
-  // First, while goroutines that end have names.
-  if (threads_ != nullptr) threads_->Add(absl::MakeConstSpan(&event, 1));
-  if (!begin_.has_value()) {
-    begin_ = event.time();
-    options_.filter = options_.filter.WithAbsoluteTimes(*begin_);
-  }
-  // Later events may be in it again, since times may go back in a damaged trace.
-  is_past_ = event.time() > options_.filter.times.to;
-  if (event.kind() == EventKind::kSync && !is_past_) {
-    generation_begin_ = event.time();
-    state_counters_.BeginGeneration();
-  }
-  if (!is_in_window_ && event.time() >= options_.filter.times.from) {
-    BeginWindow(std::max(*begin_, options_.filter.times.from));
-  }
-  if (is_past_) {
-    is_over_ |= event.kind() == EventKind::kSync;
-    if (!is_over_) TakeAfterWindow(event);
-  } else {
-    is_over_ = false;
-    Take(event);
-  }
-}
-
-void PerfettoExporter::Impl::Take(const Event& event) {
-  const int64_t time = event.time();
-  last_time_ = std::max(last_time_, time);
-  switch (event.kind()) {
-    case EventKind::kSync:
-      return TakeSync(event);
-    case EventKind::kStateTransition:
-      state_counters_.Add(event);
-      event.transition_resource().kind == ResourceKind::kGoroutine ? TakeGoTransition(event)
-                                                                   : NoteProcOfThread(event);
-      return;
-    case EventKind::kMetric:
-      return TakeMetric(event);
-    case EventKind::kRangeBegin:
-    case EventKind::kRangeActive:
-    case EventKind::kRangeEnd:
-      return TakeRange(event);
-    case EventKind::kRegionBegin:
-    case EventKind::kRegionEnd:
-      return TakeRegion(event);
-    case EventKind::kTaskBegin:
-    case EventKind::kTaskEnd:
-      return TakeTask(event);
-    case EventKind::kLog:
-      return TakeLog(event);
-    case EventKind::kLabel:
-      return TakeLabel(event);
-    case EventKind::kStackSample:
-      if (Wants(event)) {
-        tracks_.AddCpuSample(time, event.proc(), event.goroutine(), event.thread(),
-                             interner_.InternStack(event.stack()));
-      }
-      return;
-    case EventKind::kExperimental:
-      return TakeExperimental(event);
-    case EventKind::kNone:
-      return;
-  }
-}
-
-void PerfettoExporter::Impl::TakeAfterWindow(const Event& event) {
-  if (event.kind() != EventKind::kStateTransition) return;
-  state_counters_.AddLate(event);
-  if (event.type() == EventType::kProcStatus) return NoteProcOfThread(event);
-  if (!IsStatus(event)) return;
-  const GoId id{event.transition_resource().id};
-  const GoState state = static_cast<GoState>(event.transition_to());
-  if (state == GoState::kUndetermined || goroutines_.Find(id) != nullptr) return;
-  AddOld(id, state, event);
-}
-
 void PerfettoExporter::Impl::BeginFile(int64_t time) {
-  has_begun_ = true;
   tracks_.Begin(time, options_.pid, options_.process_name);
   tracks_.DeclareTrack(PerfettoTrack::Gc(), "GC", PerfettoTrack::Process());
   if (selection_.Selects(EventKind::kTaskBegin)) {
@@ -366,29 +198,37 @@ void PerfettoExporter::Impl::BeginFile(int64_t time) {
 
 void PerfettoExporter::Impl::BeginWindow(int64_t time) {
   BeginFile(time);
-  is_in_window_ = true;
-  for (Goroutine* const goroutine : goroutines_.Sorted()) {
-    goroutine->since = time;
-    WriteCurrent(*goroutine, time);
+  for (ViewGoroutine* const goroutine : view_.Goroutines()) WriteCurrent(*goroutine, time);
+  for (auto& [id, track] : view_.procs()) {
+    AddProc(id);
+    view_.ShowSlices(track, time);
   }
-  for (auto& [id, slices] : proc_slices_) {
-    DeclareProc(id);
-    WriteSlices(time, PerfettoTrack::Of(id), &slices);
-  }
-  WriteSlices(time, PerfettoTrack::Gc(), &gc_slices_);
-  for (auto& [id, task] : tasks_) {
-    if (task.is_selected) WriteTask(time, id, task);
-  }
-  state_counters_.Begin(time);
-  for (size_t i = 0; i < metrics_.size(); ++i) {
-    if (metrics_[i].has_value() && selection_.Selects(EventKind::kMetric)) {
-      tracks_.SetCounter(time, PerfettoTrack::Counter(i), *metrics_[i]);
-    }
+  view_.ShowSlices(view_.program(), time);
+  view_.ShowTasks(time);
+  if (selection_.Selects(EventKind::kMetric)) view_.ShowMetrics(time);
+}
+
+void PerfettoExporter::Impl::TakeEvent(const Event& event) {
+  if (event.kind() == EventKind::kSync) return WriteClocks(event);
+  if (!view_.Wants(event)) return;
+  switch (event.kind()) {
+    case EventKind::kLog:
+      return WriteLog(event);
+    case EventKind::kLabel:
+      return tracks_.AddInstant(
+          event.time(), TrackOf(event.goroutine()),
+          {.name = Intern(event.label().label), .category = PerfettoCategory::kLabel});
+    case EventKind::kStackSample:
+      return tracks_.AddCpuSample(event.time(), event.proc(), event.goroutine(), event.thread(),
+                                  interner_.InternStack(event.stack()));
+    case EventKind::kExperimental:
+      return WriteExperimental(event);
+    default:
+      return;
   }
 }
 
-void PerfettoExporter::Impl::TakeSync(const Event& event) {
-  if (!is_in_window_) return;
+void PerfettoExporter::Impl::WriteClocks(const Event& event) {
   if (Sync sync = event.sync(); sync.clock_snapshot.has_value()) {
     sync.clock_snapshot->trace_time =
         TraceClock::Add(sync.clock_snapshot->trace_time, options_.time_offset);
@@ -396,113 +236,50 @@ void PerfettoExporter::Impl::TakeSync(const Event& event) {
   }
 }
 
-Goroutine& PerfettoExporter::Impl::AddOld(GoId id, GoState state, const Event& event) {
-  Goroutine& goroutine = *goroutines_.Insert(id);
-  goroutine.is_old = true;
-  Learn(goroutine, event.transition_stack());
-  SetState(event, goroutine, state, std::max(generation_begin_, options_.filter.times.from));
-  if (state == GoState::kRunning) {
-    const auto it = proc_of_thread_.find(event.thread());
-    if (it != proc_of_thread_.end()) goroutine.proc = it->second;
-  } else if (state == GoState::kWaiting || state == GoState::kSyscall) {
-    goroutine.slices.Push(SliceOf(state, StringId::kEmpty, event.transition_stack())).is_selected =
-        goroutine.is_selected;
+void PerfettoExporter::Impl::AddGoroutine(ViewGoroutine& goroutine, const Event& event) {
+  if (HasSlice(goroutine.state)) {
+    ViewSlice slice = SliceOf(goroutine.state, StringId::kEmpty, event.transition_stack());
+    slice.is_selected = goroutine.is_selected;
+    goroutine.track.slices.Push(slice);
   }
-  if (is_in_window_) WriteCurrent(goroutine, goroutine.since);
-  return goroutine;
+  if (view_.is_in_window()) WriteCurrent(goroutine, goroutine.since);
 }
 
-void PerfettoExporter::Impl::WriteCurrent(Goroutine& goroutine, int64_t time) {
+void PerfettoExporter::Impl::WriteCurrent(ViewGoroutine& goroutine, int64_t time) {
   if (!selection_.Selects(goroutine.id)) return;
-  if (WritesScheduling() && goroutine.is_selected) {
+  if (writes_scheduling_ && goroutine.is_selected) {
     // Declares it, so that Perfetto knows its process.
     TrackOf(goroutine);
     if (goroutine.state != GoState::kRunning) {
       scheduling_.SetInitialState(time, goroutine.id, NameOf(goroutine), goroutine.state);
-      if (goroutine.state == GoState::kWaiting) SetReason(time, goroutine);
+      const auto wait = goroutine.track.slices.FindLast(KeyOfState(GoState::kWaiting));
+      if (goroutine.state == GoState::kWaiting && wait != goroutine.track.slices.end() &&
+          wait->name != waiting_) {
+        scheduling_.SetReason(time, goroutine.id, wait->name, wait->name == network_);
+      }
     } else if (goroutine.proc != ProcId::kNone && selection_.Selects(goroutine.proc)) {
       scheduling_.SetInitiallyRunning(time, goroutine.id, NameOf(goroutine), goroutine.proc);
     }
   }
-  const bool has_slices = std::any_of(goroutine.slices.begin(), goroutine.slices.end(),
-                                      [](const Slice& slice) { return slice.is_selected; });
-  if (has_slices) WriteSlices(time, TrackOf(goroutine), &goroutine.slices);
+  view_.ShowSlices(goroutine.track, time);
 }
 
-void PerfettoExporter::Impl::SetReason(int64_t time, const Goroutine& goroutine) {
-  const auto outermost = std::make_reverse_iterator(goroutine.slices.begin());
-  const auto wait =
-      std::find_if(std::make_reverse_iterator(goroutine.slices.end()), outermost,
-                   [](const Slice& slice) { return slice.category == PerfettoCategory::kWait; });
-  if (wait == outermost || wait->name == waiting_) return;
-  scheduling_.SetReason(time, goroutine.id, wait->name, wait->name == network_);
+ViewSlice PerfettoExporter::Impl::SliceOf(GoState state, StringId reason, const Stack& stack) {
+  const bool waits = state == GoState::kWaiting;
+  const StringId name = reason == StringId::kEmpty ? waiting_ : reason;
+  return {.key = KeyOfState(state), .name = waits ? name : syscall_, .stack = view_.StackOf(stack)};
 }
 
-void PerfettoExporter::Impl::WriteSlices(int64_t time, PerfettoTrack track, Slices* slices) {
-  for (Slice& slice : *slices) {
-    if (!slice.is_selected) continue;
-    slice.is_written = true;
-    WriteSlice(time, track, slice);
-  }
-}
-
-void PerfettoExporter::Impl::SetState(const Event& event, Goroutine& goroutine, GoState state,
-                                      int64_t time) {
-  goroutine.state = state;
-  goroutine.since = time;
-  goroutine.is_selected = SelectsEvent(event);
-}
-
-Slice PerfettoExporter::Impl::SliceOf(GoState state, StringId reason, const Stack& stack) {
-  if (state == GoState::kSyscall) {
-    return {.category = PerfettoCategory::kSyscall, .name = syscall_, .stack = StackOf(stack)};
-  }
-  return {.category = PerfettoCategory::kWait,
-          .name = reason == StringId::kEmpty ? waiting_ : reason,
-          .stack = StackOf(stack)};
-}
-
-void PerfettoExporter::Impl::TakeGoTransition(const Event& event) {
-  const GoId id{event.transition_resource().id};
-  const GoState from = static_cast<GoState>(event.transition_from());
-  const GoState to = static_cast<GoState>(event.transition_to());
-  if (to == GoState::kUndetermined) return;
-  Goroutine* goroutine = goroutines_.Find(id);
-  if (from == GoState::kNotExist && !IsStatus(event)) {
-    if (goroutine != nullptr) End(event, *goroutine);
-    Create(event);
-    return;
-  }
-  if (IsStatus(event)) {
-    if (goroutine == nullptr) {
-      AddOld(id, to, event);
-    } else if (goroutine->state != to) {
-      ChangeState(event, *goroutine);
-    } else {
-      Learn(*goroutine, event.transition_stack());
-    }
-    return;
-  }
-  if (goroutine == nullptr) goroutine = &AddOld(id, from, event);
-  Learn(*goroutine, event.transition_stack());
-  if (to == GoState::kNotExist) return End(event, *goroutine);
-  ChangeState(event, *goroutine);
-}
-
-Goroutine& PerfettoExporter::Impl::Create(const Event& event) {
-  Goroutine& goroutine = *goroutines_.Insert(GoId{event.transition_resource().id});
-  const GoState state = static_cast<GoState>(event.transition_to());
+void PerfettoExporter::Impl::CreateGoroutine(ViewGoroutine& goroutine, const Event& event) {
   const int64_t time = event.time();
-  Learn(goroutine, event.transition_stack());
-  SetState(event, goroutine, state, time);
-  const bool writes = Wants(event) && WritesStates(goroutine);
+  const bool writes = view_.Wants(event) && WritesStates(goroutine);
   const GoId creator = event.goroutine();
-  if (writes && WritesScheduling()) {
+  if (writes && writes_scheduling_) {
     TrackOf(goroutine);
-    if (state == GoState::kRunnable) {
+    if (goroutine.state == GoState::kRunnable) {
       scheduling_.Wake(time, goroutine.id, NameOf(goroutine), creator, event.proc());
     } else {
-      scheduling_.SetState(time, goroutine.id, NameOf(goroutine), state);
+      scheduling_.SetState(time, goroutine.id, NameOf(goroutine), goroutine.state);
     }
   }
   if (writes && creator != GoId::kNone && selection_.Selects(creator)) {
@@ -510,66 +287,30 @@ Goroutine& PerfettoExporter::Impl::Create(const Event& event) {
     tracks_.AddInstant(time, TrackOf(creator),
                        {.name = create_,
                         .category = PerfettoCategory::kGoroutine,
-                        .stack = StackOf(event.stack()),
+                        .stack = view_.StackOf(event.stack()),
                         .flow_out = flow});
     tracks_.AddInstant(time, TrackOf(goroutine), {.name = created_, .flow_in = flow});
   }
-  if (state == GoState::kWaiting || state == GoState::kSyscall) {
+  if (HasSlice(goroutine.state)) {
     // Its stack is where it will start.
-    PushSlice(time, goroutine, SliceOf(state, StringId::kEmpty, Stack()), event);
+    view_.BeginSlice(goroutine.track, SliceOf(goroutine.state, StringId::kEmpty, Stack()), time,
+                     event);
   }
-  return goroutine;
 }
 
-void PerfettoExporter::Impl::ChangeState(const Event& event, Goroutine& goroutine) {
+void PerfettoExporter::Impl::ChangeState(ViewGoroutine& goroutine, GoState state, StringId reason,
+                                         const Event& event) {
   const int64_t time = event.time();
   const GoState before = goroutine.state;
-  const GoState state = static_cast<GoState>(event.transition_to());
-  const bool writes = Wants(event) && WritesStates(goroutine);
-  const bool schedules = writes && WritesScheduling();
-  const StringId reason = event.type() == EventType::kGoStop || event.type() == EventType::kGoBlock
-                              ? interner_.InternString(event.tables(), event.arg(0))
-                              : StringId::kEmpty;
+  const bool schedules = view_.Wants(event) && Schedules(goroutine);
   const StringId name = NameOf(goroutine);
-  if (before == GoState::kRunning) {
-    if (goroutine.proc == ProcId::kNone && event.proc() != ProcId::kNone) {
-      // Only now it is known where it ran.
-      goroutine.proc = event.proc();
-      if (schedules) {
-        scheduling_.SetInitiallyRunning(goroutine.since, goroutine.id, name, goroutine.proc);
-      }
-    }
-    // Also where only the beginning was selected.
-    if (WritesStates(goroutine) && WritesScheduling() && goroutine.proc != ProcId::kNone) {
-      scheduling_.Stop(time, goroutine.id, name, goroutine.proc, state);
-    }
-  } else if (before == GoState::kWaiting || before == GoState::kSyscall) {
-    uint64_t flow = 0;
-    const GoId waker = event.goroutine();
-    if (writes && before == GoState::kWaiting && waker != GoId::kNone && waker != goroutine.id &&
-        selection_.Selects(waker)) {
-      flow = next_flow_++;
-      tracks_.AddInstant(time, TrackOf(waker),
-                         {.name = unblock_,
-                          .category = PerfettoCategory::kGoroutine,
-                          .stack = StackOf(event.stack()),
-                          .flow_out = flow});
-    }
-    PopSlice(time, PerfettoTrack::Of(goroutine.id),
-             {before == GoState::kWaiting ? PerfettoCategory::kWait : PerfettoCategory::kSyscall,
-              StringId::kEmpty},
-             {}, &goroutine.slices);
-    // The arrow ends at an instant, since Perfetto lets arrows begin at the slice that began first.
-    if (flow != 0) {
-      tracks_.AddInstant(time, TrackOf(goroutine), {.name = unblocked_, .flow_in = flow});
-    }
-  }
+  if (before == GoState::kRunning) Stop(goroutine, state, event);
+  if (HasSlice(before)) EndWait(goroutine, event);
   switch (state) {
     case GoState::kRunning:
-      goroutine.proc = event.proc();
       goroutine.is_named |= schedules && goroutine.name != StringId::kEmpty;
-      if (schedules && goroutine.proc != ProcId::kNone) {
-        scheduling_.Start(time, goroutine.id, name, goroutine.proc);
+      if (schedules && event.proc() != ProcId::kNone) {
+        scheduling_.Start(time, goroutine.id, name, event.proc());
       }
       break;
     case GoState::kRunnable:
@@ -579,186 +320,110 @@ void PerfettoExporter::Impl::ChangeState(const Event& event, Goroutine& goroutin
       }
       break;
     case GoState::kWaiting:
-    case GoState::kSyscall: {
-      const bool waits = state == GoState::kWaiting;
-      if (schedules && waits) {
+    case GoState::kSyscall:
+      if (schedules && state == GoState::kWaiting) {
         scheduling_.SetReason(time, goroutine.id, reason, reason == network_);
       }
       if (schedules && before != GoState::kRunning) {
         scheduling_.SetState(time, goroutine.id, name, state);
       }
-      PushSlice(time, goroutine, SliceOf(state, reason, event.transition_stack()), event);
+      view_.BeginSlice(goroutine.track, SliceOf(state, reason, event.transition_stack()), time,
+                       event);
       break;
-    }
     default:
       break;
   }
-  if (state != GoState::kRunning) goroutine.proc = ProcId::kNone;
-  SetState(event, goroutine, state, time);
 }
 
-void PerfettoExporter::Impl::End(const Event& event, Goroutine& goroutine) {
+bool PerfettoExporter::Impl::Stop(const ViewGoroutine& goroutine, GoState state,
+                                  const Event& event) {
+  const bool is_known = goroutine.proc != ProcId::kNone;
+  const ProcId proc = is_known ? goroutine.proc : event.proc();
+  if (proc == ProcId::kNone) return false;
+  // Also where only the beginning was selected.
+  if (!Schedules(goroutine)) return true;
+  const StringId name = NameOf(goroutine);
+  if (!is_known && view_.Wants(event)) {
+    scheduling_.SetInitiallyRunning(goroutine.since, goroutine.id, name, proc);
+  }
+  scheduling_.Stop(event.time(), goroutine.id, name, proc, state);
+  return true;
+}
+
+void PerfettoExporter::Impl::EndWait(ViewGoroutine& goroutine, const Event& event) {
   const int64_t time = event.time();
-  if (Wants(event) && WritesStates(goroutine) && WritesScheduling()) {
-    const ProcId proc = goroutine.proc == ProcId::kNone ? event.proc() : goroutine.proc;
-    if (goroutine.state == GoState::kRunning && proc != ProcId::kNone) {
-      if (goroutine.proc == ProcId::kNone) {
-        scheduling_.SetInitiallyRunning(goroutine.since, goroutine.id, NameOf(goroutine), proc);
-      }
-      scheduling_.Stop(time, goroutine.id, NameOf(goroutine), proc, GoState::kNotExist);
-    } else {
-      scheduling_.SetState(time, goroutine.id, NameOf(goroutine), GoState::kNotExist);
-    }
+  uint64_t flow = 0;
+  const GoId waker = event.goroutine();
+  if (view_.Wants(event) && WritesStates(goroutine) && goroutine.state == GoState::kWaiting &&
+      waker != GoId::kNone && waker != goroutine.id && selection_.Selects(waker)) {
+    flow = next_flow_++;
+    tracks_.AddInstant(time, TrackOf(waker),
+                       {.name = unblock_,
+                        .category = PerfettoCategory::kGoroutine,
+                        .stack = view_.StackOf(event.stack()),
+                        .flow_out = flow});
   }
-  PopSlices(time, PerfettoTrack::Of(goroutine.id), 0, {}, &goroutine.slices);
-  SetState(event, goroutine, GoState::kNotExist, time);
-  goroutines_.Erase(&goroutine);
-}
-
-void PerfettoExporter::Impl::NoteProcOfThread(const Event& event) {
-  if (event.transition_to() != static_cast<uint8_t>(ProcState::kRunning)) return;
-  proc_of_thread_[event.thread()] = ProcId{event.transition_resource().id};
-}
-
-void PerfettoExporter::Impl::TakeMetric(const Event& event) {
-  for (size_t i = 0; i < std::size(internal::kMetricCounters); ++i) {
-    if (internal::kMetricCounters[i].type != event.type()) continue;
-    metrics_[i] = event.metric().value;
-    if (Wants(event)) tracks_.SetCounter(event.time(), PerfettoTrack::Counter(i), *metrics_[i]);
+  view_.EndSlice(goroutine.track, KeyOfState(goroutine.state), {time});
+  // The arrow ends at an instant, since Perfetto lets arrows begin at the slice that began first.
+  if (flow != 0) {
+    tracks_.AddInstant(time, TrackOf(goroutine), {.name = unblocked_, .flow_in = flow});
   }
 }
 
-void PerfettoExporter::Impl::TakeRange(const Event& event) {
-  const RangeParts parts = event.range_parts();
-  const StringId name = interner_.InternRange(parts);
-  PerfettoTrack track = PerfettoTrack::Gc();
-  Slices* slices = &gc_slices_;
-  Goroutine* goroutine = nullptr;
-  if (parts.scope.kind == ResourceKind::kGoroutine) {
-    goroutine = goroutines_.Find(GoId{parts.scope.id});
-    if (goroutine == nullptr) return;
-    track = PerfettoTrack::Of(goroutine->id);
-    slices = &goroutine->slices;
-  } else if (parts.scope.kind == ResourceKind::kProc) {
-    const ProcId proc{parts.scope.id};
-    const auto [it, is_new] = proc_slices_.try_emplace(proc);
-    if (is_new && is_in_window_) DeclareProc(proc);
-    track = PerfettoTrack::Of(proc);
-    slices = &it->second;
-  }
-  const Slice slice = {
-      .category = PerfettoCategory::kRange, .name = name, .stack = StackOf(event.stack())};
-  if (event.kind() == EventKind::kRangeEnd) {
-    std::vector<PerfettoAnnotation> annotations;
-    for (const RangeAttribute& attribute : event.range_attributes()) {
-      annotations.push_back({.name = Intern(attribute.name), .number = attribute.value});
-    }
-    PopSlice(event.time(), track, {PerfettoCategory::kRange, name}, {.annotations = annotations},
-             slices);
-    return;
-  }
-  int64_t time = event.time();
-  if (event.kind() == EventKind::kRangeActive) {
-    if (slices->FindLast({PerfettoCategory::kRange, name}) != Slices::kNone) return;
-    time = std::max(generation_begin_, options_.filter.times.from);
-  }
-  if (goroutine != nullptr) return PushSlice(time, *goroutine, slice, event);
-  PushSlice(time, track, slice, event, slices);
+void PerfettoExporter::Impl::EndGoroutine(ViewGoroutine& goroutine, const Event& event) {
+  if (!view_.Wants(event) || !Schedules(goroutine)) return;
+  if (goroutine.state == GoState::kRunning && Stop(goroutine, GoState::kNotExist, event)) return;
+  scheduling_.SetState(event.time(), goroutine.id, NameOf(goroutine), GoState::kNotExist);
 }
 
-void PerfettoExporter::Impl::TakeRegion(const Event& event) {
-  Goroutine* const goroutine = goroutines_.Find(event.goroutine());
-  if (goroutine == nullptr) return;
-  const Region region = event.region();
-  const StringId name = Intern(region.type);
-  if (event.kind() == EventKind::kRegionBegin) {
-    const Slice slice = {.category = PerfettoCategory::kRegion,
-                         .name = name,
-                         .stack = StackOf(event.stack()),
-                         .task = region.task};
-    return PushSlice(event.time(), *goroutine, slice, event);
-  }
-  PopSlice(event.time(), PerfettoTrack::Of(goroutine->id), {PerfettoCategory::kRegion, name}, {},
-           &goroutine->slices);
-}
-
-void PerfettoExporter::Impl::TakeTask(const Event& event) {
-  const Task task = event.task();
-  if (event.kind() == EventKind::kTaskBegin) {
-    OpenTask& open = tasks_[task.id];
-    open = {.parent = task.parent,
-            .type = Intern(task.type),
-            .stack = StackOf(event.stack()),
-            .is_selected = SelectsEvent(event)};
-    if (Wants(event)) WriteTask(event.time(), task.id, open);
-    return;
-  }
-  const auto it = tasks_.find(task.id);
-  if (it == tasks_.end()) return;
-  if (it->second.is_written) tracks_.EndSlice(event.time(), PerfettoTrack::Of(task.id));
-  tasks_.erase(it);
-}
-
-void PerfettoExporter::Impl::WriteTask(int64_t time, TaskId id, OpenTask& task) {
-  const auto parent = tasks_.find(task.parent);
-  const bool has_parent = parent != tasks_.end() && parent->second.is_written;
-  tracks_.DeclareTrack(PerfettoTrack::Of(id), interner_.String(task.type),
+void PerfettoExporter::Impl::BeginTask(const ViewTask& task, int64_t time, const Event*) {
+  const ViewTask* const parent = view_.Find(task.parent);
+  const bool has_parent = parent != nullptr && parent->is_shown;
+  const PerfettoTrack track = PerfettoTrack::Of(task.id);
+  tracks_.DeclareTrack(track, interner_.String(task.type),
                        has_parent ? PerfettoTrack::Of(task.parent) : PerfettoTrack::Tasks());
-  std::vector<PerfettoAnnotation> annotations = {{.name = task_name_, .number = id.value}};
+  std::vector<PerfettoAnnotation> annotations = {{.name = task_name_, .number = task.id.value}};
   if (task.parent != TaskId::kNone && task.parent != kBackgroundTask) {
     annotations.push_back({.name = parent_, .number = task.parent.value});
   }
-  tracks_.BeginSlice(time, PerfettoTrack::Of(id),
+  tracks_.BeginSlice(time, track,
                      {.name = task.type == StringId::kEmpty ? task_name_ : task.type,
                       .category = PerfettoCategory::kTask,
                       .stack = task.stack,
                       .annotations = annotations});
-  task.is_written = true;
 }
 
-void PerfettoExporter::Impl::TakeLog(const Event& event) {
-  if (!Wants(event)) return;
+void PerfettoExporter::Impl::WriteLog(const Event& event) {
   const Log log = event.log();
   std::vector<PerfettoAnnotation> annotations = {{.name = message_, .text = log.message}};
   if (log.task != kBackgroundTask) {
     annotations.push_back({.name = task_name_, .number = log.task.value});
   }
-  tracks_.AddInstant(event.time(), TrackOfContext(event),
+  tracks_.AddInstant(event.time(), TrackOf(event.goroutine()),
                      {.name = log.category.empty() ? log_ : Intern(log.category),
                       .category = PerfettoCategory::kLog,
-                      .stack = StackOf(event.stack()),
+                      .stack = view_.StackOf(event.stack()),
                       .annotations = annotations});
 }
 
-void PerfettoExporter::Impl::TakeLabel(const Event& event) {
-  if (!Wants(event)) return;
-  tracks_.AddInstant(event.time(), TrackOfContext(event),
-                     {.name = Intern(event.label().label), .category = PerfettoCategory::kLabel});
-}
-
-void PerfettoExporter::Impl::TakeExperimental(const Event& event) {
-  if (!options_.alloc || !Wants(event)) return;
+void PerfettoExporter::Impl::WriteExperimental(const Event& event) {
+  if (!options_.alloc) return;
   const ExperimentalEvent details = event.experimental();
   std::vector<PerfettoAnnotation> annotations;
   for (const ExperimentalArg& arg : details.args) {
     annotations.push_back({.name = Intern(arg.name), .number = arg.value});
   }
-  tracks_.AddInstant(event.time(), TrackOfContext(event),
+  tracks_.AddInstant(event.time(), TrackOf(event.goroutine()),
                      {.name = Intern(details.name),
                       .category = PerfettoCategory::kAlloc,
                       .annotations = annotations});
 }
 
-void PerfettoExporter::Impl::Learn(Goroutine& goroutine, const Stack& stack) {
-  if (goroutine.name != StringId::kEmpty || stack.none()) return;
-  goroutine.name = interner_.RootFunctionId(interner_.InternStack(stack));
-}
-
-PerfettoTrack PerfettoExporter::Impl::TrackOf(Goroutine& goroutine) {
-  if (!goroutine.is_declared && is_in_window_) {
+PerfettoTrack PerfettoExporter::Impl::TrackOf(ViewGoroutine& goroutine) {
+  if (!goroutine.is_declared && view_.is_in_window()) {
     goroutine.is_declared = true;
     // Otherwise scheduling events name it, at less cost.
-    const bool names = goroutine.is_old || !WritesScheduling();
+    const bool names = goroutine.is_old || !writes_scheduling_;
     goroutine.is_named |= names && goroutine.name != StringId::kEmpty;
     tracks_.DeclareGoroutine(goroutine.id,
                              names ? interner_.String(goroutine.name) : absl::string_view());
@@ -767,69 +432,43 @@ PerfettoTrack PerfettoExporter::Impl::TrackOf(Goroutine& goroutine) {
 }
 
 PerfettoTrack PerfettoExporter::Impl::TrackOf(GoId id) {
-  Goroutine* const goroutine = goroutines_.Find(id);
+  ViewGoroutine* const goroutine = view_.Find(id);
   return goroutine == nullptr ? PerfettoTrack::Gc() : TrackOf(*goroutine);
 }
 
-void PerfettoExporter::Impl::DeclareProc(ProcId id) {
+PerfettoTrack PerfettoExporter::Impl::TrackOf(ViewTrack& track) {
+  if (track.goroutine != nullptr) return TrackOf(*track.goroutine);
+  return track.scope.kind == ResourceKind::kProc ? PerfettoTrack::Of(ProcId{track.scope.id})
+                                                 : PerfettoTrack::Gc();
+}
+
+void PerfettoExporter::Impl::AddProc(ProcId id) {
   if (!selection_.Selects(EventKind::kRangeBegin)) return;
   tracks_.DeclareTrack(PerfettoTrack::Of(id), absl::StrCat("P", id.value),
                        PerfettoTrack::Process());
 }
 
-PerfettoTrack PerfettoExporter::Impl::TrackOfContext(const Event& event) {
-  return TrackOf(event.goroutine());
-}
-
-void PerfettoExporter::Impl::PushSlice(int64_t time, Goroutine& goroutine, Slice slice,
-                                       const Event& event) {
-  slice.is_selected = SelectsEvent(event) && selection_.Selects(goroutine.id);
-  slice.is_written = slice.is_selected && is_in_window_;
-  if (slice.is_written) WriteSlice(time, TrackOf(goroutine), slice);
-  goroutine.slices.Push(slice);
-}
-
-void PerfettoExporter::Impl::PushSlice(int64_t time, PerfettoTrack track, Slice slice,
-                                       const Event& event, Slices* slices) {
-  slice.is_selected = SelectsEvent(event);
-  slice.is_written = slice.is_selected && is_in_window_;
-  if (slice.is_written) WriteSlice(time, track, slice);
-  slices->Push(slice);
-}
-
-void PerfettoExporter::Impl::WriteSlice(int64_t time, PerfettoTrack track, const Slice& slice) {
+void PerfettoExporter::Impl::BeginSlice(ViewTrack& track, ViewSlice& slice, int64_t time,
+                                        const Event*) {
   const PerfettoAnnotation task = {.name = task_name_, .number = slice.task.value};
   const bool has_task = slice.task != TaskId::kNone && slice.task != kBackgroundTask;
-  tracks_.BeginSlice(time, track,
+  tracks_.BeginSlice(time, TrackOf(track),
                      {.name = slice.name,
-                      .category = slice.category,
+                      .category = CategoryOf(slice.key.kind),
                       .stack = slice.stack,
                       .annotations = {&task, has_task ? size_t{1} : 0}});
 }
 
-void PerfettoExporter::Impl::PopSlice(int64_t time, PerfettoTrack track,
-                                      const SliceTraits::Key& key, const PerfettoDetails& details,
-                                      Slices* slices) {
-  const size_t place = slices->FindLast(key);
-  if (place != Slices::kNone) PopSlices(time, track, place, details, slices);
-}
-
-void PerfettoExporter::Impl::PopSlices(int64_t time, PerfettoTrack track, size_t count,
-                                       const PerfettoDetails& details, Slices* slices) {
-  while (slices->size() > count) {
-    const bool is_last = slices->size() == count + 1;
-    if (slices->back().is_written) {
-      tracks_.EndSlice(time, track, is_last ? details : PerfettoDetails());
-    }
-    slices->Pop();
+void PerfettoExporter::Impl::EndSlice(ViewTrack& track, const ViewSlice&,
+                                      absl::Span<ViewSlice* const>, const ViewEnd& end) {
+  std::vector<PerfettoAnnotation> annotations;
+  for (const ViewEnd::Attribute& attribute : end.attributes) {
+    annotations.push_back({.name = attribute.name, .number = attribute.value});
   }
+  tracks_.EndSlice(end.time, TrackOf(track), {.annotations = annotations});
 }
 
-void PerfettoExporter::Impl::AddThread(const ThreadInterval& interval) {
-  if (!has_begun_) return;
-  const auto part = internal::ShownPart(interval, selection_, options_.filter.times.from,
-                                        options_.filter.times.to);
-  if (!part.has_value()) return;
+void PerfettoExporter::Impl::AddThread(const ThreadInterval& interval, int64_t begin, int64_t end) {
   const PerfettoTrack track = PerfettoTrack::Of(interval.thread);
   if (declared_threads_.insert(interval.thread).second) {
     tracks_.DeclareTrack(track, absl::StrCat("M", interval.thread.value), PerfettoTrack::Process());
@@ -845,27 +484,25 @@ void PerfettoExporter::Impl::AddThread(const ThreadInterval& interval) {
   }
   StringId name = interval.state == ThreadState::kSyscall ? syscall_ : scheduling_name_;
   if (interval.state == ThreadState::kRunning) {
-    const Goroutine* const goroutine = goroutines_.Find(interval.goroutine);
+    const ViewGoroutine* const goroutine = view_.Find(interval.goroutine);
     name = goroutine == nullptr ? goroutine_ : NameOf(*goroutine);
   }
   tracks_.BeginSlice(
-      part->first, track,
+      begin, track,
       {.name = name, .category = PerfettoCategory::kThread, .annotations = annotations});
-  tracks_.EndSlice(part->second, track);
+  tracks_.EndSlice(end, track);
 }
 
 absl::Status PerfettoExporter::Impl::Finish() {
-  if (threads_ != nullptr) threads_->Finish().IgnoreError();
-  if (!has_begun_) BeginFile(last_time_);
+  view_.Finish();
+  if (!view_.is_in_window()) BeginFile(view_.end());
   // Shows until when the last states lasted.
-  const int64_t end = is_past_ ? options_.filter.times.to : last_time_;
-  state_counters_.Finish(end);
-  for (const Goroutine* const goroutine : goroutines_.Sorted()) {
+  const int64_t end = view_.end();
+  for (const ViewGoroutine* const goroutine : view_.Goroutines()) {
     const bool has_state =
         goroutine->state != GoState::kRunning ||
         (goroutine->proc != ProcId::kNone && selection_.Selects(goroutine->proc));
-    if (WritesStates(*goroutine) && WritesScheduling() && goroutine->is_selected && has_state &&
-        goroutine->since < end) {
+    if (Schedules(*goroutine) && goroutine->is_selected && has_state && goroutine->since < end) {
       scheduling_.SetLastState(end, goroutine->id, NameOf(*goroutine), goroutine->proc,
                                goroutine->state);
     }

@@ -660,7 +660,6 @@ class IntervalTimes final : public IntervalConsumer {
     times[interval.goroutine.value][static_cast<size_t>(interval.state)] +=
         static_cast<uint64_t>(end - begin);
   }
-  void Merge(IntervalConsumer&&, const InternerMap&) override {}
 
   StateTimes times;
   int64_t last = 0;

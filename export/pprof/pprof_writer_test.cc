@@ -124,7 +124,7 @@ ReadProfile Parse(const std::string& bytes) {
 }
 
 std::unique_ptr<AnalysisSink> Read(absl::string_view trace, ProfileType type) {
-  Profile::Options options;
+  RegionProfile::Options options;
   options.type = type;
   options.by_goroutine = true;
   options.by_task = options.by_region = options.by_label = type != ProfileType::kCreate;
@@ -132,14 +132,14 @@ std::unique_ptr<AnalysisSink> Read(absl::string_view trace, ProfileType type) {
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
   EXPECT_TRUE(reader.ok());
   auto sink = std::make_unique<AnalysisSink>(
-      [&](Interner* interner) { return std::make_unique<Profile>(interner, options); },
+      [&](Interner* interner) { return std::make_unique<RegionProfile>(interner, options); },
       AnalysisSink::Options());
   EXPECT_TRUE(ReadInto(*reader, {sink.get()}).ok());
   return sink;
 }
 
 absl::Span<const ProfileSample> SamplesOf(const AnalysisSink& sink) {
-  return static_cast<const Profile&>(sink.analysis()).samples();
+  return static_cast<const RegionProfile&>(sink.analysis()).samples();
 }
 
 TEST(PprofWriter, WritesEverySampleWithItsLabels) {

@@ -20,8 +20,8 @@
 namespace gotrace::internal {
 namespace summary_test {
 
-std::unique_ptr<AnalysisSink> MakeSink(AnalysisSink::Options options = {}) {
-  return std::make_unique<AnalysisSink>(
+std::unique_ptr<MergeableAnalysisSink<SummaryStats>> MakeSink(AnalysisSink::Options options = {}) {
+  return std::make_unique<MergeableAnalysisSink<SummaryStats>>(
       [&](Interner* interner) { return std::make_unique<SummaryStats>(interner, options.window); },
       options);
 }

@@ -1,8 +1,8 @@
-// How it works: each goroutine has a state, and the regions that are open. From the first time of
-// the filter on, lines are written as events come. The line that starts a thread comes as soon as
-// the function of the goroutine is known, and in any case before its other lines. If there are such
-// before the function is known, which is part of the thread's name in each line, they are held back
-// for a while, and so is everything after them.
+// How it works: a ProgramView knows the state of each goroutine, and the regions that are open.
+// From the first time of the filter on, lines are written as events come. The line that starts a
+// thread comes as soon as the function of the goroutine is known, and in any case before its other
+// lines. If there are such before the function is known, which is part of the thread's name in each
+// line, they are held back for a while, and so is everything after them.
 #include "gotrace/trace2_exporter.h"
 
 #include <algorithm>
@@ -16,23 +16,29 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "export/program_view.h"
 #include "export/text_sink.h"
 #include "export/trace2/trace2_lines.h"
 #include "export/trace2/trace2_session_id.h"
 #include "gotrace/event_times.h"
 #include "gotrace/ids.h"
+#include "gotrace/interner.h"
 #include "util/dense_table.h"
 #include "util/id_set.h"
-#include "util/open_stack.h"
 
 namespace gotrace {
 namespace {
 
 using internal::DenseTable;
 using internal::IdSet;
-using internal::OpenStack;
+using internal::ProgramView;
 using internal::TextSink;
 using internal::Trace2Formatter;
+using internal::ViewEnd;
+using internal::ViewGoroutine;
+using internal::ViewSlice;
+using internal::ViewTask;
+using internal::ViewTrack;
 
 constexpr absl::string_view kBackgroundCategory = "background";
 
@@ -59,38 +65,6 @@ struct ProgramTimer {
   Trace2Timer timer;
 };
 
-// An open region, or a range in progress.
-struct OpenRegion {
-  bool is_range = false;
-  TaskId task = kBackgroundTask;
-  std::string category;
-  std::string label;
-  int64_t begin = 0;
-  bool is_selected = false;
-  bool is_written = false;
-};
-
-// How the end of a region or a range finds it.
-struct RegionTraits {
-  struct Key {
-    bool is_range = false;
-    TaskId task = kBackgroundTask;
-    std::string label;
-
-    friend bool operator==(const Key&, const Key&) = default;
-    template <class H>
-    friend H AbslHashValue(H hash, const Key& key) {
-      return H::combine(std::move(hash), key.is_range, key.task.value, key.label);
-    }
-  };
-  static Key KeyOf(const OpenRegion& region) {
-    return {region.is_range, region.task, region.label};
-  }
-  static bool Has(const OpenRegion& region, const Key& key) {
-    return region.is_range == key.is_range && region.task == key.task && region.label == key.label;
-  }
-};
-
 struct ThreadName {
   std::string text;       // "th7:main.work"
   bool is_final = false;  // Whether it has the function, or never will.
@@ -99,26 +73,15 @@ struct ThreadName {
 // A thread of Trace2: a goroutine, or the main thread.
 struct Thread {
   GoId id;
+  ViewTrack* track = nullptr;
   std::shared_ptr<ThreadName> name;
   bool has_function = false;
   bool is_written = false;  // Whether it was started in the output.
   int64_t begin = 0;
   bool is_known_late = false;  // Whether it became known after the window.
-  GoState state = GoState::kUndetermined;
-  int64_t since = 0;  // When the state began.
-  TimerId timer = kRunning;
-  OpenStack<OpenRegion, RegionTraits> regions;
-  std::vector<int64_t> written_begins;  // Of those regions that are written.
+  TimerId timer = kRunning;    // Of its state.
   std::map<TimerId, Trace2Timer> timers;
   Counters counters = {};
-};
-
-struct OpenTask {
-  std::string type;
-  int64_t begin = 0;
-  GoId goroutine;
-  bool is_selected = false;
-  bool is_written = false;
 };
 
 // A place in the source code. The views are valid as long as the stack.
@@ -146,49 +109,46 @@ struct HeldLine {
   std::vector<std::string> arguments;
 };
 
-EventFilter WithoutKinds(EventFilter filter) {
-  filter.kinds.clear();
-  return filter;
+ProgramView::Options ViewOptions(const Trace2Options& options) {
+  return {.filter = options.filter.WithWholeSpans(), .start = options.start};
 }
 
 }  // namespace
 
-class Trace2Exporter::State {
+class Trace2Exporter::State final : private ProgramView::Delegate {
  public:
   State(ByteSink* out, Trace2Options options)
-      : options_(std::move(options)),
-        selection_(options_.filter.WithoutTimes().WithWholeSpans()),
-        sink_(out) {
+      : options_(std::move(options)), sink_(out), view_(ViewOptions(options_), &interner_, this) {
+    main_.track = &view_.program();
     main_.name = std::make_shared<ThreadName>(ThreadName{"main", /*is_final=*/true});
     main_.is_written = true;
   }
 
   void Add(const Event& event) {
     if (!status_.ok()) return;
-    const bool is_first = !has_begun_;
-    if (is_first) {
-      has_begun_ = true;
-      first_time_ = event.time();
-      start_ = options_.start.value_or(first_time_);
-      options_.filter = options_.filter.WithAbsoluteTimes(start_);
+    if (!std::exchange(has_begun_, true)) {
+      start_ = options_.start.value_or(event.time());
+      times_.See(event);
+    } else if (event.time() <= view_.to()) {
+      times_.See(event);
     }
-    const EventFilter::Times& times = options_.filter.times;
-    if (is_past_ || (event.time() > times.to && !is_first)) return AddPast(event);
-    times_.See(event);
-    if (event.kind() == EventKind::kSync) generation_begin_ = event.time();
-    last_time_ = std::max(last_time_, event.time());
-    if (!is_in_window_ && times.Has(event.time())) BeginWindow(std::max(first_time_, times.from));
-    if (status_.ok()) Take(event);
+    view_.Add(absl::MakeConstSpan(&event, 1));
+    if (event.time() > view_.to()) return;
+    // After a new thread was started with what the event itself says.
+    if (event.kind() != EventKind::kStackSample && event.goroutine() != GoId::kNone) {
+      Thread* const thread = threads_.Find(event.goroutine());
+      if (thread != nullptr && !thread->has_function) Learn(*thread, event.stack());
+    }
   }
 
   bool WantsMore() const { return status_.ok() && sink_.status().ok(); }
 
   absl::Status Finish() {
     if (!has_begun_) return sink_.status();
-    const int64_t end = is_past_ ? options_.filter.times.to : last_time_;
-    if (!is_in_window_ && status_.ok()) BeginOutput(end);
+    const int64_t end = view_.end();
+    if (!view_.is_in_window() && status_.ok()) BeginOutput(end);
     if (!status_.ok()) return status_;
-    if (is_in_window_) EndWindow(end);
+    if (view_.is_in_window()) EndWindow(end);
     Write(main_, {.type = Trace2Type::kExit}, end);
     for (const ProgramTimer& timer : timers_) {
       if (timer.timer.intervals == 0) continue;
@@ -207,51 +167,10 @@ class Trace2Exporter::State {
   }
 
  private:
-  // Takes an event after the window. Until the end of the generation, the trace still states in
-  // which states goroutines are that have done nothing in it, and what they had in progress.
-  void AddPast(const Event& event) {
-    if (!is_past_) {
-      is_past_ = true;
-      // Nothing may have happened in the window.
-      if (!is_in_window_) BeginWindow(std::max(first_time_, options_.filter.times.from));
-    }
-    if (event.kind() == EventKind::kSync) is_generation_past_ = true;
-    if (is_generation_past_ || !status_.ok()) return;
-    if (event.kind() == EventKind::kRangeActive) {
-      const ResourceId scope = event.range_parts().scope;
-      if (scope.kind != ResourceKind::kGoroutine) return;
-      const Thread* const thread = threads_.Find(GoId{scope.id});
-      if (thread != nullptr && thread->is_known_late) TakeRange(event);
-      return;
-    }
-    if (event.kind() != EventKind::kStateTransition ||
-        event.transition_resource().kind != ResourceKind::kGoroutine) {
-      return;
-    }
-    const GoId id{event.transition_resource().id};
-    if (Thread* const thread = threads_.Find(id); thread != nullptr) {
-      Learn(*thread, event.transition_stack());
-    } else if (static_cast<GoState>(event.transition_from()) == GoState::kUndetermined) {
-      TakeTransition(event);
-      if (Thread* const late = threads_.Find(id); late != nullptr) late->is_known_late = true;
-    }
-  }
-
   // --- What is written, and when.
 
   // Whether the thread is written even if nothing happens on it.
   bool Lists(const Thread& thread) const { return lists_threads_ && selection_.Selects(thread.id); }
-
-  // Whether the event is selected, be it before the window or in it.
-  bool Selects(const Event& event) const {
-    return selects_all_ || selection_.Matches(event, /*start=*/0);
-  }
-  bool SelectsBegin(const Event& event, EventKind begin) const {
-    if (selects_all_) return true;
-    // An end without a beginning stands for both.
-    if (!selection_.Selects(begin)) return false;
-    return selected_ids_.Matches(event, /*start=*/0);
-  }
 
   std::optional<absl::Time> WallTime(int64_t time) const {
     std::optional<absl::Time> wall;
@@ -280,46 +199,38 @@ class Trace2Exporter::State {
     Write(main_, {.type = Trace2Type::kStart, .arguments = arguments}, time);
   }
 
-  void BeginWindow(int64_t time) {
-    window_begin_ = time;
+  void BeginWindow(int64_t time) override {
     BeginOutput(time);
     if (!status_.ok()) return;
-    is_in_window_ = true;
-    const auto begin = [time](Thread& thread) {
-      thread.begin = thread.since = time;
-      for (OpenRegion& region : thread.regions) region.begin = time;
-    };
-    begin(main_);
-    WriteRegions(main_);
-    for (Thread* const thread : threads_.Sorted()) {
-      begin(*thread);
-      const bool has_region =
-          std::any_of(thread->regions.begin(), thread->regions.end(),
-                      [](const OpenRegion& region) { return region.is_selected; });
-      if (has_region || (Lists(*thread) && thread->has_function)) StartThread(*thread);
+    main_.begin = time;
+    view_.ShowSlices(view_.program(), time);
+    for (ViewGoroutine* const goroutine : view_.Goroutines()) {
+      Thread& thread = Get(goroutine->id);
+      thread.begin = time;
+      if (Lists(thread) && thread.has_function) StartThread(thread);
+      view_.ShowSlices(goroutine->track, time);
     }
-    for (auto& [key, since] : proc_ranges_) since = time;
-    for (auto& [id, task] : tasks_) {
-      task.begin = time;
-      if (task.is_selected) StartTask(id, task, {});
-    }
+    for (auto& [id, track] : view_.procs()) view_.ShowSlices(track, time);
+    view_.ShowTasks(time);
   }
 
   void EndWindow(int64_t end) {
-    for (const auto& [id, task] : tasks_) {
+    for (const auto& [id, task] : view_.tasks()) {
       // -1: it did not end.
-      if (task.is_written) EndTask(id, task, task.goroutine, -1, end, {});
+      if (task.is_shown) EndTask(task, task.goroutine, -1, end, {});
     }
-    for (Thread* const thread : threads_.Sorted()) {
-      if (Lists(*thread)) AddInterval(*thread, end);
-      EndThread(*thread, end);
+    for (const ViewGoroutine* const goroutine : view_.Goroutines()) {
+      Thread& thread = Get(goroutine->id);
+      if (Lists(thread)) AddInterval(*goroutine, thread, end);
+      EndThread(thread, end);
     }
-    LeaveRegions(main_, 0, end, {});
+    view_.EndSlices(*main_.track, end);
     WriteCounters(Trace2Type::kThreadCounter, main_.counters, main_, end);
   }
 
   // Writes an event of `thread`, whose name is not set in it.
   void Write(const Thread& thread, Trace2Event event, int64_t time) {
+    if (!formatter_.has_value()) return;
     event.session_id = session_id_;
     event.time = WallTime(time).value_or(absl::UnixEpoch());
     event.since_start = Elapsed(start_, time);
@@ -373,65 +284,28 @@ class Trace2Exporter::State {
 
   // --- Events.
 
-  void Take(const Event& event) {
-    switch (event.kind()) {
-      case EventKind::kStateTransition:
-        if (event.transition_resource().kind == ResourceKind::kGoroutine) TakeTransition(event);
-        break;
-      case EventKind::kRegionBegin:
-        BeginRegion(event);
-        break;
-      case EventKind::kRegionEnd:
-        EndRegion(event);
-        break;
-      case EventKind::kTaskBegin:
-        BeginTask(event);
-        break;
-      case EventKind::kTaskEnd:
-        EndTask(event);
-        break;
-      case EventKind::kRangeBegin:
-      case EventKind::kRangeActive:
-      case EventKind::kRangeEnd:
-        TakeRange(event);
-        break;
-      case EventKind::kLog: {
-        const Log log = event.log();
-        WriteData(event, log.category.empty() ? "log" : log.category,
-                  log.task == kBackgroundTask ? "log" : absl::StrCat("log/", log.task.value),
-                  log.message);
-        break;
-      }
-      case EventKind::kLabel:
-        WriteData(event, "goroutine", "label", event.label().label);
-        break;
-      case EventKind::kMetric: {
-        const Metric metric = event.metric();
-        WriteDataOn(main_, event, "metric", metric.name, absl::StrCat(metric.value));
-        break;
-      }
-      default:
-        break;
-    }
-    // After a new thread was started with what the event itself says.
-    if (event.kind() != EventKind::kStackSample && event.goroutine() != GoId::kNone) {
-      Thread* const thread = threads_.Find(event.goroutine());
-      if (thread != nullptr && !thread->has_function) Learn(*thread, event.stack());
+  void TakeEvent(const Event& event) override {
+    if (!view_.Selects(event)) return;
+    if (event.kind() == EventKind::kLog) {
+      const Log log = event.log();
+      WriteData(ThreadOf(event), event, log.category.empty() ? "log" : log.category,
+                log.task == kBackgroundTask ? "log" : absl::StrCat("log/", log.task.value),
+                log.message);
+    } else if (event.kind() == EventKind::kLabel) {
+      WriteData(ThreadOf(event), event, "goroutine", "label", event.label().label);
+    } else if (event.kind() == EventKind::kMetric) {
+      const Metric metric = event.metric();
+      WriteData(main_, event, "metric", metric.name, absl::StrCat(metric.value));
     }
   }
 
-  void WriteData(const Event& event, absl::string_view category, absl::string_view key,
-                 absl::string_view value) {
-    WriteDataOn(ThreadOf(event), event, category, key, value);
-  }
-
-  void WriteDataOn(Thread& thread, const Event& event, absl::string_view category,
-                   absl::string_view key, absl::string_view value) {
-    if (!is_in_window_ || !Selects(event)) return;
+  void WriteData(Thread& thread, const Event& event, absl::string_view category,
+                 absl::string_view key, absl::string_view value) {
     StartThread(thread, event.stack());
     const SourcePlace place = PlaceOf(event.stack());
     int64_t since = thread.id == GoId::kNone ? start_ : thread.begin;
-    if (!thread.written_begins.empty()) since = thread.written_begins.back();
+    const std::vector<ViewSlice*>& regions = thread.track->slices.shown();
+    if (!regions.empty()) since = regions.back()->begin;
     Write(thread,
           {.type = Trace2Type::kData,
            .file = place.file,
@@ -450,15 +324,19 @@ class Trace2Exporter::State {
   Thread& Get(GoId id) {
     if (Thread* const thread = threads_.Find(id); thread != nullptr) return *thread;
     Thread& thread = *threads_.Insert(id);
+    thread.track = &view_.Get(id).track;
     thread.name = std::make_shared<ThreadName>();
     thread.name->text = absl::StrCat(id.value < 10 && id.value >= 0 ? "th0" : "th", id.value);
-    thread.begin = thread.since = std::max(generation_begin_, window_begin_);
+    thread.begin = view_.since_status();
     return thread;
   }
 
   // The thread of the goroutine that executes the event, or the main thread.
   Thread& ThreadOf(const Event& event) {
     return event.goroutine() == GoId::kNone ? main_ : Get(event.goroutine());
+  }
+  Thread& ThreadOf(const ViewTrack& track) {
+    return track.goroutine == nullptr ? main_ : Get(track.goroutine->id);
   }
 
   // Sets the function of the thread if `stack`, one of its own, says which it is, and starts the
@@ -474,11 +352,10 @@ class Trace2Exporter::State {
       thread.name->is_final = true;
       WriteHeldLines(kMaxHeldLines);
     }
-    if (is_in_window_ && Lists(thread)) StartThread(thread, {}, place);
+    if (view_.is_in_window() && Lists(thread)) StartThread(thread, {}, place);
   }
 
-  // Writes the beginning of the thread, unless that was done, and the regions that are open.
-  // `stack` is one of its own, or none.
+  // Writes the beginning of the thread, unless that was done. `stack` is one of its own, or none.
   void StartThread(Thread& thread, const Stack& stack = {}, const SourcePlace& place = {}) {
     if (thread.is_written) return;
     Learn(thread, stack);
@@ -486,14 +363,13 @@ class Trace2Exporter::State {
     thread.is_written = true;
     Write(thread, {.type = Trace2Type::kThreadStart, .file = place.file, .line = place.line},
           thread.begin);
-    WriteRegions(thread);
   }
 
   // Ends the thread, if it was started or has to be.
   void EndThread(Thread& thread, int64_t time) {
     if (Lists(thread)) StartThread(thread);
     if (!thread.is_written) return;
-    LeaveRegions(thread, 0, time, {});
+    view_.EndSlices(*thread.track, time);
     for (const auto& [id, timer] : thread.timers) {
       Write(thread,
             {.type = Trace2Type::kThreadTimer,
@@ -529,10 +405,10 @@ class Trace2Exporter::State {
     }
   }
 
-  // Adds the time that the thread spent in its state to its timer and to that of the program.
-  void AddInterval(Thread& thread, int64_t end) {
-    if (thread.state == GoState::kUndetermined) return;
-    const uint64_t duration = Elapsed(thread.since, end);
+  // Adds the time that a goroutine spent in its state to the timers of its thread and the program.
+  void AddInterval(const ViewGoroutine& goroutine, Thread& thread, int64_t end) {
+    if (goroutine.state == GoState::kUndetermined) return;
+    const uint64_t duration = Elapsed(goroutine.since, end);
     timers_[thread.timer].timer.Add(duration);
     thread.timers[thread.timer].Add(duration);
   }
@@ -542,171 +418,130 @@ class Trace2Exporter::State {
     ++counters_[counter];
   }
 
-  void TakeTransition(const Event& event) {
-    const GoId id{event.transition_resource().id};
-    const GoState from = static_cast<GoState>(event.transition_from());
-    const GoState to = static_cast<GoState>(event.transition_to());
-    const bool is_written = is_in_window_ && Selects(event);
+  // Counts what `event` did to another goroutine for the one that did it.
+  void CountFor(Counter counter, const Event& event) {
     const GoId by = event.goroutine();
-    const bool counts = is_written && by != id && by != GoId::kNone && selection_.Selects(by);
-    if (from == GoState::kNotExist) {
-      Create(event, id);
-      if (counts) Count(kCreated, Get(by));
-    } else {
-      Thread& thread = Get(id);
-      Learn(thread, event.transition_stack());
-      if (from == to && thread.state == to) return;
-      if (from != GoState::kUndetermined) {
-        if (is_written && selection_.Selects(id)) AddInterval(thread, event.time());
-        thread.since = event.time();
-      }
+    if (view_.Wants(event) && by.value != event.transition_resource().id && by != GoId::kNone &&
+        selection_.Selects(by)) {
+      Count(counter, Get(by));
     }
-    Thread& thread = Get(id);
-    if (to == GoState::kNotExist) {
-      if (is_in_window_) EndThread(thread, event.time());
-      threads_.Erase(&thread);
-      return;
-    }
-    thread.state = to;
-    thread.timer = TimerOf(to, event.transition_reason());
-    if (from == GoState::kWaiting && counts) Count(kUnblocked, Get(by));
   }
 
-  void Create(const Event& event, GoId id) {
-    // Only in a damaged trace there is one of that id.
-    if (Thread* const old = threads_.Find(id); old != nullptr) {
-      if (is_in_window_) EndThread(*old, event.time());
-      threads_.Erase(old);
-    }
-    Thread& thread = Get(id);
-    thread.begin = thread.since = event.time();
+  void AddGoroutine(ViewGoroutine& goroutine, const Event& event) override {
+    Thread& thread = Get(goroutine.id);
+    thread.is_known_late = event.time() > view_.to();
+    Learn(thread, event.transition_stack());
+    thread.timer = TimerOf(goroutine.state, "");
+  }
+
+  void CreateGoroutine(ViewGoroutine& goroutine, const Event& event) override {
+    Thread& thread = Get(goroutine.id);
+    thread.begin = event.time();
     Learn(thread, event.transition_stack(), PlaceOf(event.stack()));
+    CountFor(kCreated, event);
+    thread.timer = TimerOf(goroutine.state, event.transition_reason());
+  }
+
+  void ChangeState(ViewGoroutine& goroutine, GoState state, StringId reason,
+                   const Event& event) override {
+    Thread& thread = Get(goroutine.id);
+    Learn(thread, event.transition_stack());
+    if (view_.Wants(event) && selection_.Selects(goroutine.id)) {
+      AddInterval(goroutine, thread, event.time());
+    }
+    thread.timer = TimerOf(state, interner_.String(reason));
+    const bool was_waiting = event.transition_from() == static_cast<uint8_t>(GoState::kWaiting);
+    if (was_waiting) CountFor(kUnblocked, event);
+  }
+
+  void EndGoroutine(ViewGoroutine& goroutine, const Event& event) override {
+    Thread& thread = Get(goroutine.id);
+    Learn(thread, event.transition_stack());
+    if (view_.Wants(event) && selection_.Selects(goroutine.id)) {
+      AddInterval(goroutine, thread, event.time());
+    }
+    if (view_.is_in_window()) EndThread(thread, event.time());
+    threads_.Erase(&thread);
+  }
+
+  void TakeLateEvent(const Event& event) override {
+    if (event.kind() == EventKind::kRangeActive) {
+      const ResourceId scope = event.range_parts().scope;
+      if (scope.kind != ResourceKind::kGoroutine) return;
+      const Thread* const thread = threads_.Find(GoId{scope.id});
+      if (thread != nullptr && thread->is_known_late) view_.TakeRange(event);
+    } else if (event.transition_resource().kind == ResourceKind::kGoroutine) {
+      Thread* const thread = threads_.Find(GoId{event.transition_resource().id});
+      if (thread != nullptr) Learn(*thread, event.transition_stack());
+    }
   }
 
   // --- Regions and ranges.
 
-  static uint64_t NestingIn(const Thread& thread) { return 1 + thread.written_begins.size(); }
+  static uint64_t NestingIn(const Thread& thread) {
+    return 1 + thread.track->slices.shown().size();
+  }
 
-  void WriteRegion(Trace2Type type, const Thread& thread, const OpenRegion& region, int64_t time,
-                   const SourcePlace& place) {
+  // The category of a region is the type of its task.
+  absl::string_view CategoryOf(const ViewSlice& slice) const {
+    if (slice.key.kind == ViewSlice::Kind::kRange) return "runtime";
+    if (slice.task == kBackgroundTask) return kBackgroundCategory;
+    return slice.task_type == StringId::kEmpty ? "task" : interner_.String(slice.task_type);
+  }
+
+  void WriteRegion(Trace2Type type, const Thread& thread, const ViewSlice& slice, uint64_t nesting,
+                   int64_t time, const Stack& stack) {
+    const SourcePlace place = PlaceOf(stack);
     const std::string message =
-        region.task == kBackgroundTask ? "" : absl::StrCat("task:", region.task.value);
+        slice.task == kBackgroundTask ? "" : absl::StrCat("task:", slice.task.value);
     Write(thread,
           {.type = type,
            .file = place.file,
            .line = place.line,
-           .nesting = NestingIn(thread),
-           .elapsed = Elapsed(region.begin, time),
-           .category = region.category,
-           .name = region.label,
+           .nesting = nesting,
+           .elapsed = Elapsed(slice.begin, time),
+           .category = CategoryOf(slice),
+           .name = interner_.String(slice.name),
            .text = message},
           time);
   }
 
-  void WriteEntry(Thread& thread, OpenRegion& region, const SourcePlace& place) {
-    WriteRegion(Trace2Type::kRegionEnter, thread, region, region.begin, place);
-    region.is_written = true;
-    thread.written_begins.push_back(region.begin);
-  }
-
-  // Enters the open regions that were not written before.
-  void WriteRegions(Thread& thread) {
-    for (OpenRegion& region : thread.regions) {
-      if (region.is_selected && !region.is_written) WriteEntry(thread, region, {});
-    }
-  }
-
-  void Enter(const Event& event, Thread& thread, OpenRegion region) {
-    const bool is_selected = region.is_selected;
-    if (is_selected && is_in_window_) StartThread(thread, event.stack());
-    OpenRegion& entered = thread.regions.Push(std::move(region));
-    if (is_selected && is_in_window_) WriteEntry(thread, entered, PlaceOf(event.stack()));
-  }
-
-  // Leaves all regions but the first `count`.
-  void LeaveRegions(Thread& thread, size_t count, int64_t time, const SourcePlace& place) {
-    while (thread.regions.size() > count) {
-      if (thread.regions.back().is_written) {
-        thread.written_begins.pop_back();
-        WriteRegion(Trace2Type::kRegionLeave, thread, thread.regions.back(), time, place);
-      }
-      thread.regions.Pop();
-    }
-  }
-
-  // Leaves the latest region with the key, and those within it. Returns false if there is none.
-  bool Leave(const Event& event, Thread& thread, const RegionTraits::Key& key) {
-    const size_t place = thread.regions.FindLast(key);
-    if (place == thread.regions.kNone) return false;
-    LeaveRegions(thread, place, event.time(), PlaceOf(event.stack()));
-    return true;
-  }
-
-  OpenRegion RegionOf(const Event& event, int64_t begin) {
-    const Region region = event.region();
-    std::string category(kBackgroundCategory);
-    if (region.task != kBackgroundTask) {
-      const auto task = tasks_.find(region.task);
-      category = task == tasks_.end() || task->second.type.empty() ? "task" : task->second.type;
-    }
-    return {.task = region.task,
-            .category = std::move(category),
-            .label = std::string(region.type),
-            .begin = begin,
-            .is_selected = SelectsBegin(event, EventKind::kRegionBegin)};
-  }
-
-  void BeginRegion(const Event& event) {
-    Enter(event, ThreadOf(event), RegionOf(event, event.time()));
-  }
-
-  void EndRegion(const Event& event) {
-    Thread& thread = ThreadOf(event);
-    const Region region = event.region();
-    const RegionTraits::Key key = {.task = region.task, .label = std::string(region.type)};
-    if (Leave(event, thread, key) || !is_in_window_) return;
-    // It is older than the trace.
-    Enter(event, thread, RegionOf(event, thread.begin));
-    Leave(event, thread, key);
-  }
-
-  void TakeRange(const Event& event) {
-    const RangeParts parts = event.range_parts();
-    const std::string name = parts.name();
-    if (parts.scope.kind == ResourceKind::kProc) return TakeProcRange(event, parts.scope.id, name);
-    Thread& thread =
-        parts.scope.kind == ResourceKind::kGoroutine ? Get(GoId{parts.scope.id}) : main_;
-    const RegionTraits::Key key = {.is_range = true, .label = name};
-    if (event.kind() == EventKind::kRangeEnd) {
-      Leave(event, thread, key);
-      return;
-    }
-    const bool is_active = event.kind() == EventKind::kRangeActive;
-    // Each generation says anew which ranges are active.
-    if (is_active && thread.regions.FindLast(key) != thread.regions.kNone) return;
-    Enter(event, thread,
-          {.is_range = true,
-           .category = "runtime",
-           .label = name,
-           .begin = is_active ? std::max(generation_begin_, window_begin_) : event.time(),
-           .is_selected = SelectsBegin(event, EventKind::kRangeBegin)});
+  ViewSlice::Key KeyOf(const Region& region, StringId name) override {
+    return {.kind = ViewSlice::Kind::kRegion, .name = name, .task = region.task};
   }
 
   // There are no threads for Ps: their ranges are timers of the program.
-  void TakeProcRange(const Event& event, int64_t proc, const std::string& name) {
-    const std::pair<int64_t, TimerId> key(proc, TimerOf("proc", name, &proc_timers_));
-    if (event.kind() != EventKind::kRangeEnd) {
-      const bool is_active = event.kind() == EventKind::kRangeActive;
-      proc_ranges_.try_emplace(
-          key, is_active ? std::max(generation_begin_, window_begin_) : event.time());
+  TimerId TimerOfProc(absl::string_view range) { return TimerOf("proc", range, &proc_timers_); }
+
+  bool SelectsSlice(const ResourceId& scope, const Event& event) override {
+    // Timers are in the order in which they were first named.
+    if (scope.kind == ResourceKind::kProc) TimerOfProc(event.range().name);
+    return view_.Selects(event);
+  }
+
+  void BeginSlice(ViewTrack& track, ViewSlice& slice, int64_t time, const Event* event) override {
+    if (track.scope.kind == ResourceKind::kProc) return;
+    Thread& thread = ThreadOf(track);
+    const Stack stack = event == nullptr ? Stack() : event->stack();
+    StartThread(thread, stack);
+    WriteRegion(Trace2Type::kRegionEnter, thread, slice, slice.depth + 1, time, stack);
+  }
+
+  void EndSlice(ViewTrack& track, const ViewSlice& slice, absl::Span<ViewSlice* const>,
+                const ViewEnd& end) override {
+    if (track.scope.kind == ResourceKind::kProc) {
+      timers_[TimerOfProc(interner_.String(slice.name))].timer.Add(Elapsed(slice.begin, end.time));
       return;
     }
-    const auto range = proc_ranges_.find(key);
-    if (range == proc_ranges_.end()) return;
-    if (is_in_window_ && SelectsBegin(event, EventKind::kRangeBegin)) {
-      timers_[key.second].timer.Add(Elapsed(range->second, event.time()));
-    }
-    proc_ranges_.erase(range);
+    const Thread& thread = ThreadOf(track);
+    WriteRegion(Trace2Type::kRegionLeave, thread, slice, NestingIn(thread), end.time, end.stack);
+  }
+
+  void EndUnknownRegion(ViewTrack& track, const Event& event) override {
+    // It is older than the trace.
+    const ViewSlice region = view_.RegionOf(event);
+    view_.BeginSlice(track, region, ThreadOf(track).begin, event);
+    view_.EndSlice(track, region.key, {event.time(), event.stack()});
   }
 
   // --- Tasks.
@@ -717,25 +552,25 @@ class Trace2Exporter::State {
     return thread == nullptr ? main_ : *thread;
   }
 
-  void StartTask(TaskId id, OpenTask& task, const Stack& stack) {
+  void BeginTask(const ViewTask& task, int64_t time, const Event* event) override {
+    const Stack stack = event == nullptr ? Stack() : event->stack();
     Thread& thread = ThreadOfTask(task.goroutine);
     StartThread(thread, stack);
-    task.is_written = true;
     const SourcePlace place = PlaceOf(stack);
-    const absl::string_view arguments[] = {task.type};
+    const absl::string_view type = interner_.String(task.type);
     Write(thread,
           {.type = Trace2Type::kChildStart,
            .file = place.file,
            .line = place.line,
            .nesting = NestingIn(thread),
-           .id = id.value,
-           .name = task.type.empty() ? "?" : absl::string_view(task.type),
-           .arguments = arguments},
-          task.begin);
+           .id = task.id.value,
+           .name = type.empty() ? "?" : type,
+           .arguments = absl::MakeConstSpan(&type, 1)},
+          time);
   }
 
   // Writes the end of a task; the goroutine ends it.
-  void EndTask(TaskId id, const OpenTask& task, GoId goroutine, int64_t code, int64_t time,
+  void EndTask(const ViewTask& task, GoId goroutine, int64_t code, int64_t time,
                const Stack& stack) {
     Thread& thread = ThreadOfTask(goroutine);
     StartThread(thread, stack);
@@ -746,52 +581,43 @@ class Trace2Exporter::State {
            .line = place.line,
            .nesting = NestingIn(thread),
            .elapsed = Elapsed(task.begin, time),
-           .id = id.value,
+           .id = task.id.value,
            .code = code},
           time);
   }
 
-  void BeginTask(const Event& event) {
-    const Task begun = event.task();
-    OpenTask& task = tasks_[begun.id];
-    // Only in a damaged trace there is one of that id.
-    if (task.is_written) EndTask(begun.id, task, event.goroutine(), -1, event.time(), {});
-    task = {.type = std::string(begun.type),
-            .begin = event.time(),
-            .goroutine = event.goroutine(),
-            .is_selected = SelectsBegin(event, EventKind::kTaskBegin)};
-    if (is_in_window_ && task.is_selected) StartTask(begun.id, task, event.stack());
+  void EndTask(const ViewTask& task, const Event& event) override {
+    if (task.is_shown) EndTask(task, event.goroutine(), 0, event.time(), event.stack());
+    ended_tasks_.Add(task.id.value);
   }
 
-  void EndTask(const Event& event) {
+  void ReplaceTask(const ViewTask& task, const Event& event) override {
+    EndTask(task, event.goroutine(), -1, event.time(), {});
+  }
+
+  void EndUnknownTask(const Event& event) override {
     const Task ended = event.task();
-    auto it = tasks_.find(ended.id);
-    if (it == tasks_.end()) {
-      // A program may end a task twice.
-      const bool has_ended = ended_tasks_.Has(ended.id.value);
-      ended_tasks_.Add(ended.id.value);
-      if (has_ended || !is_in_window_ || !SelectsBegin(event, EventKind::kTaskBegin)) return;
-      // It is older than the trace.
-      it = tasks_.try_emplace(ended.id).first;
-      it->second = {
-          .type = std::string(ended.type), .begin = window_begin_, .goroutine = event.goroutine()};
-      StartTask(ended.id, it->second, {});
-    }
-    if (it->second.is_written) {
-      EndTask(ended.id, it->second, event.goroutine(), 0, event.time(), event.stack());
-    }
+    // A program may end a task twice.
+    const bool has_ended = ended_tasks_.Has(ended.id.value);
     ended_tasks_.Add(ended.id.value);
-    tasks_.erase(it);
+    if (has_ended || !view_.Wants(event)) return;
+    // It is older than the trace.
+    const ViewTask task = {.id = ended.id,
+                           .type = interner_.InternString(ended.type),
+                           .begin = view_.from(),
+                           .goroutine = event.goroutine(),
+                           .is_shown = true};
+    BeginTask(task, task.begin, nullptr);
+    EndTask(task, event);
   }
 
   Trace2Options options_;
-  const EventFilter selection_;  // Without times.
-  const EventFilter selected_ids_ = WithoutKinds(selection_);
-  const bool selects_all_ = selection_.MatchesAll();
-  const bool lists_threads_ =
-      selection_.procs.empty() && selection_.threads.empty() &&
-      (selection_.kinds.empty() || selection_.kinds.contains(EventKind::kStateTransition));
   TextSink sink_;
+  Interner interner_;
+  ProgramView view_;
+  const EventFilter& selection_ = view_.selection();
+  const bool lists_threads_ = selection_.procs.empty() && selection_.threads.empty() &&
+                              selection_.Selects(EventKind::kStateTransition);
   std::optional<Trace2Formatter> formatter_;  // Once there is output.
   std::string session_id_;
   absl::Status status_;  // Why there cannot be any.
@@ -799,20 +625,11 @@ class Trace2Exporter::State {
 
   EventTimes times_;
   bool has_begun_ = false;
-  bool is_in_window_ = false;
-  bool is_past_ = false;             // After the window.
-  bool is_generation_past_ = false;  // After the generation in which the window ends.
   int64_t start_ = 0;
-  int64_t first_time_ = 0;
-  int64_t last_time_ = std::numeric_limits<int64_t>::min();
-  int64_t generation_begin_ = std::numeric_limits<int64_t>::min();
-  int64_t window_begin_ = std::numeric_limits<int64_t>::min();
 
   Thread main_;
   DenseTable<Thread> threads_;
-  std::map<TaskId, OpenTask> tasks_;
   IdSet ended_tasks_ = IdSet(/*below=*/1 << 16, /*max=*/1 << 26);
-  absl::flat_hash_map<std::pair<int64_t, TimerId>, int64_t> proc_ranges_;  // Since when.
 
   // In the order of FixedTimer.
   std::vector<ProgramTimer> timers_ = {{"goroutine", "running", {}},

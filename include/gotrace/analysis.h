@@ -2,9 +2,11 @@
 #ifndef GOTRACE_ANALYSIS_H_
 #define GOTRACE_ANALYSIS_H_
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
@@ -17,7 +19,7 @@
 namespace gotrace {
 
 // Computes something from the intervals of a StateTracker, and from the events if it needs them.
-// Run it with an AnalysisSink.
+// Run it with Analyze(), or with an AnalysisSink.
 class Analysis : public IntervalConsumer {
  public:
   // Called once, before everything else. `trace_start` is the time of the trace's first event, from
@@ -37,12 +39,27 @@ class Analysis : public IntervalConsumer {
   virtual void Finish(int64_t /*end*/) {}
 };
 
+// An analysis whose results for consecutive parts of a trace can be combined, so that several cores
+// can compute them. Its own type is `A`: class Stats : public MergeableAnalysis<Stats>.
+template <class A>
+class MergeableAnalysis : public Analysis {
+ public:
+  // Appends what `next` collected, which took the part of the trace that follows, except for the
+  // intervals that cross the border: they were given to this one already, in one piece. `ids` maps
+  // the ids that `next` has kept to those of this analysis' interner.
+  virtual void Merge(A&& next, const InternerMap& ids) = 0;
+};
+
+// Whether analyses of the type A can be merged.
+template <class A>
+concept IsMergeableAnalysis = std::derived_from<A, MergeableAnalysis<A>>;
+
 // Makes an analysis that uses the ids of `interner`, which outlives it.
 using MakeAnalysis = std::function<std::unique_ptr<Analysis>(Interner* interner)>;
 
-// Runs one analysis over the events that it is given. Sinks for consecutive parts of a trace can be
-// merged, and so be used with ReadParallel().
-class AnalysisSink final : public MergeableSink {
+// Runs one analysis over the events that it is given. Analyze() in analyze.h does all of this, and
+// reads the trace.
+class AnalysisSink : public EventSink {
  public:
   // What to analyse.
   struct Options {
@@ -58,11 +75,9 @@ class AnalysisSink final : public MergeableSink {
   AnalysisSink(const MakeAnalysis& make, const Options& options);
   ~AnalysisSink() override;
 
-  void StartInMiddle(int64_t trace_start) override;
-  void Add(absl::Span<const Event> events) override;
-  bool WantsMore() const override;
-  absl::Status Finish() override;
-  void Merge(MergeableSink&& next) override;
+  void Add(absl::Span<const Event> events) final;
+  bool WantsMore() const final;
+  absl::Status Finish() final;
 
   // How many events were added.
   uint64_t event_count() const;
@@ -72,9 +87,41 @@ class AnalysisSink final : public MergeableSink {
   const Analysis& analysis() const;
   const Interner& interner() const;
 
+ protected:
+  // For MergeableAnalysisSink. MergeTracker() appends what is not the analysis' own, and returns
+  // the ids to append that with.
+  void StartTrackerInMiddle(int64_t trace_start);
+  InternerMap MergeTracker(AnalysisSink& next);
+  Analysis& mutable_analysis();
+
  private:
   class Impl;
   const std::unique_ptr<Impl> impl_;
+};
+
+// The same for an analysis of the type A that can be merged, so that the sink can be used with
+// ReadParallel().
+template <IsMergeableAnalysis A>
+class MergeableAnalysisSink final : public MergeableSink<MergeableAnalysisSink<A>, AnalysisSink> {
+ public:
+  // As that of AnalysisSink.
+  MergeableAnalysisSink(const std::function<std::unique_ptr<A>(Interner* interner)>& make,
+                        const AnalysisSink::Options& options)
+      : MergeableSink<MergeableAnalysisSink<A>, AnalysisSink>(make, options) {}
+
+  void StartInMiddle(int64_t trace_start) override { this->StartTrackerInMiddle(trace_start); }
+
+  void Merge(MergeableAnalysisSink&& next) override {
+    const InternerMap ids = this->MergeTracker(next);
+    own().Merge(std::move(next.own()), ids);
+  }
+
+  // The analysis.
+  const A& analysis() const { return static_cast<const A&>(AnalysisSink::analysis()); }
+
+ private:
+  // The constructor has seen to the type.
+  A& own() { return static_cast<A&>(this->mutable_analysis()); }
 };
 
 }  // namespace gotrace

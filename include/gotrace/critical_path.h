@@ -121,9 +121,6 @@ class CriticalPaths final : public Analysis {
   void AddGoroutine(const GoInterval& interval) override;
   void Finish(int64_t end) override;
 
-  // Must not be called.
-  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
-
   // All that follows may be called after Finish().
 
   // The tasks whose begin or end is in the window, in order of their ids; and the regions, in order

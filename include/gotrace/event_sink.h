@@ -2,6 +2,7 @@
 #ifndef GOTRACE_EVENT_SINK_H_
 #define GOTRACE_EVENT_SINK_H_
 
+#include <concepts>
 #include <cstdint>
 
 #include "absl/status/status.h"
@@ -33,20 +34,31 @@ class EventSink {
   virtual absl::Status Finish() { return absl::OkStatus(); }
 };
 
-// A sink whose results for consecutive parts of a trace can be combined.
-class MergeableSink : public EventSink {
+// A sink whose results for consecutive parts of a trace can be combined, as ReadParallel() does.
+// Its own type is `Sink`: class Counts : public MergeableSink<Counts>. `Base` is the sink that it
+// extends.
+template <class Sink, class Base = EventSink>
+class MergeableSink : public Base {
  public:
+  using Base::Base;
+  using MergesWith = Sink;
+
   // Called before the first Add() of a sink that will be merged into one for an earlier part of the
   // trace. `trace_start` is the time of the first event of the whole trace. Override it if the sink
   // treats the beginning of a trace in a special way. A sink that passes events on to another one
   // must pass this on, too. ReadParallel() calls it; whoever calls Merge() otherwise must do so.
   virtual void StartInMiddle(int64_t /*trace_start*/) {}
 
-  // Appends the results of `next`, which has the same dynamic type and consumed the events that
-  // directly follow this sink's. Finish() was called for neither, and will be called only for this
-  // one; no more events are added to `next`.
-  virtual void Merge(MergeableSink&& next) = 0;
+  // Appends the results of `next`, which consumed the events that directly follow this sink's.
+  // Finish() was called for neither, and will be called only for this one; no more events are added
+  // to `next`.
+  virtual void Merge(Sink&& next) = 0;
 };
+
+// Whether sinks of the type can be merged: whether that is derived from MergeableSink.
+template <class Sink>
+concept IsMergeableSink =
+    std::derived_from<Sink, EventSink> && std::same_as<typename Sink::MergesWith, Sink>;
 
 // Reads the remaining events of `reader` into each of `sinks`, in order, and finishes the sinks. A
 // sink that wants no more events gets none, and reading ends when no sink wants any. Returns the

@@ -90,7 +90,7 @@ struct GcCycle : Interval {
 
 // Collects the cycles of the garbage collector, and the stops of the world. Memory is in proportion
 // to these, and to the mark assists.
-class GcStats final : public Analysis {
+class GcStats final : public MergeableAnalysis<GcStats> {
  public:
   // Has only cycles and stops that are at least partly in `window`; these are not cut, but for the
   // times of mark workers. `*interner` must outlive this object.
@@ -101,7 +101,7 @@ class GcStats final : public Analysis {
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
   void AddProc(const ProcInterval& interval) override;
-  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
+  void Merge(GcStats&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
   // The results, after Finish(). In order of time.

@@ -20,13 +20,13 @@ namespace gotrace {
 // function of the first stack of it in the trace, so it is unknown until there is one.
 //
 // Memory is in proportion to the number of goroutines in the trace. Not thread-safe.
-class GoroutineNames final : public MergeableSink {
+class GoroutineNames final : public MergeableSink<GoroutineNames> {
  public:
   // Collects the names that `events` state.
   void Add(absl::Span<const Event> events) override;
 
   // Adds the names that `next` collected, which must be a GoroutineNames.
-  void Merge(MergeableSink&& next) override;
+  void Merge(GoroutineNames&& next) override;
 
   // Returns the name of the goroutine, or "" if it is not known. Valid as long as this object.
   absl::string_view NameOf(GoId id) const;

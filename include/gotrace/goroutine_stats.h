@@ -124,7 +124,7 @@ struct GoroutineGroup {
 
 // Computes where the time of goroutines went. To the nanosecond the numbers of Go's own
 // internal/trace, but for the entries of analysis/DIVERGENCES.md; see GoCompatibleStats for those.
-class GoroutineStats final : public Analysis {
+class GoroutineStats final : public MergeableAnalysis<GoroutineStats> {
  public:
   // What to count.
   struct Options {
@@ -143,7 +143,7 @@ class GoroutineStats final : public Analysis {
   void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
-  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
+  void Merge(GoroutineStats&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
   // The results, after Finish(). In order of creation, and then of ids.

@@ -141,9 +141,6 @@ class HeapStats final : public Analysis {
   void AddGoroutine(const GoInterval& interval) override;
   void Finish(int64_t end) override;
 
-  // Must not be called.
-  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
-
   // The results, after Finish().
 
   // Whether there was any event of the experiment, in the window or before.

@@ -72,7 +72,7 @@ struct LatencyCase : Interval {
 
 // Counts how long goroutines waited, and keeps the worst cases. Memory is in proportion to the
 // distinct keys, and to the goroutines that exist at a time.
-class LatencyStats final : public Analysis {
+class LatencyStats final : public MergeableAnalysis<LatencyStats> {
  public:
   // What to count.
   struct Options {
@@ -101,7 +101,7 @@ class LatencyStats final : public Analysis {
   void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
-  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
+  void Merge(LatencyStats&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
   // The results, after Finish(). Groups in order of kinds, and of a kind those with the most time

@@ -36,7 +36,7 @@ struct LeakGroup {
 // Finds goroutines that are blocked at the end of the trace or window, and have been for long.
 // Goroutines of the runtime, those that started in a function of package runtime or of one below
 // it, are left out. Memory is in proportion to the goroutines that exist at a time.
-class LeakStats final : public Analysis {
+class LeakStats final : public MergeableAnalysis<LeakStats> {
  public:
   // What to count.
   struct Options {
@@ -54,7 +54,7 @@ class LeakStats final : public Analysis {
   void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
-  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
+  void Merge(LeakStats&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
   // The result, after Finish(). The largest groups first.

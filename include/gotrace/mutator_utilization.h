@@ -33,7 +33,7 @@ using UtilizationSeries = std::vector<UtilizationPoint>;
 
 // Computes the mutator utilization of a trace. Memory is in proportion to the spans of time in
 // which Ps work for the garbage collector.
-class MutatorUtilization final : public Analysis {
+class MutatorUtilization final : public MergeableAnalysis<MutatorUtilization> {
  public:
   // What to compute.
   struct Options {
@@ -47,11 +47,6 @@ class MutatorUtilization final : public Analysis {
     // goroutines of their P can run on others.
     bool per_proc = false;
 
-    // Whether to compute what internal/trace of Go 1.27 does, even where the trace contradicts it:
-    // see analysis/DIVERGENCES.md. Where Go fails, the result is the right one. `window` has no
-    // effect then, and the analysis cannot be merged.
-    bool go_compatible = false;
-
     // Series are cut to this time.
     EventFilter::Times window = {};
   };
@@ -63,7 +58,7 @@ class MutatorUtilization final : public Analysis {
   void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
-  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
+  void Merge(MutatorUtilization&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
   // The result, after Finish(). One series, which begins when the trace first says what GOMAXPROCS
@@ -73,6 +68,28 @@ class MutatorUtilization final : public Analysis {
 
  private:
   class Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+// Computes what internal/trace of Go 1.27 does, even where the trace contradicts it: see
+// analysis/DIVERGENCES.md. Where Go fails, the result is that of MutatorUtilization. For comparison
+// with Go's tools; windows have no effect.
+class GoCompatibleUtilization final : public Analysis {
+ public:
+  // Computes what `options` say.
+  explicit GoCompatibleUtilization(MutatorUtilization::Options options);
+  ~GoCompatibleUtilization() override;
+
+  void Begin(int64_t trace_start, EventFilter::Times window) override;
+  void AddEvents(absl::Span<const Event> events) override;
+  void AddGoroutine(const GoInterval& interval) override;
+  void Finish(int64_t end) override;
+
+  // As MutatorUtilization::series().
+  absl::Span<const UtilizationSeries> series() const;
+
+ private:
+  struct Impl;
   const std::unique_ptr<Impl> impl_;
 };
 

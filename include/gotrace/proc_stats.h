@@ -71,7 +71,7 @@ struct ProcLimit {
 
 // Collects what Ps did. Memory is in proportion to the Ps, to the goroutines that exist at a time,
 // and to the events of a generation that change states.
-class ProcStats final : public Analysis {
+class ProcStats final : public MergeableAnalysis<ProcStats> {
  public:
   // Counts only Ps that `filter` selects, and only what is in its `times`. The numbers of waiting
   // goroutines are those of the whole program.
@@ -82,7 +82,7 @@ class ProcStats final : public Analysis {
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
   void AddProc(const ProcInterval& interval) override;
-  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
+  void Merge(ProcStats&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
   // The results, after Finish(). In order of Ps.

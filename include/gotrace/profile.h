@@ -17,6 +17,10 @@
 #include "gotrace/state_tracker.h"
 #include "gotrace/states.h"
 
+namespace gotrace::internal {
+class ProfileSums;
+}  // namespace gotrace::internal
+
 namespace gotrace {
 
 // What the samples of a profile stand for.
@@ -90,7 +94,7 @@ struct ProfileSample {
 // Computes a profile. Samples are complete: what is cut by the ends of the trace or of the window
 // counts as far as it is inside. Memory is in proportion to the distinct samples, and to the
 // goroutines that exist at a time.
-class Profile final : public Analysis {
+class Profile final : public MergeableAnalysis<Profile> {
  public:
   // What to compute.
   struct Options {
@@ -100,28 +104,8 @@ class Profile final : public Analysis {
     bool by_goroutine = false;
     bool by_proc = false;
 
-    // Whether to keep apart the samples in each task, and in each type of region: those of the
-    // innermost region that the goroutine is in.
-    bool by_task = false;
-    bool by_region = false;
-
-    // Whether to keep apart the samples under each label that a goroutine was given: "GC
-    // (dedicated)". A label counts from where it was set in the trace.
-    bool by_label = false;
-
     // Only goroutines that started in this function; "" for all.
     std::string start;
-
-    // Only what a goroutine does while it is in a region of this task, and in one of this type; ""
-    // for any. A region counts if its begin is in the trace.
-    std::optional<TaskId> task = std::nullopt;
-    std::string region = {};
-
-    // Whether any of these is set that are about regions or labels. Then the profile cannot be
-    // merged, and `type` must not be kCreate.
-    bool has_parts() const {
-      return by_task || by_region || by_label || task.has_value() || !region.empty();
-    }
 
     // Only goroutines that the filter selects, and of what is not an interval only what is in its
     // `times`. If it selects Ps or threads, only what goroutines do on these, running or in a
@@ -136,7 +120,7 @@ class Profile final : public Analysis {
   void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
-  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
+  void Merge(Profile&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
   // The result, after Finish(): each key once, and those with the most time first, then those with
@@ -144,13 +128,55 @@ class Profile final : public Analysis {
   absl::Span<const ProfileSample> samples() const;
 
  private:
-  class Impl;
-  const std::unique_ptr<Impl> impl_;
+  const std::unique_ptr<internal::ProfileSums> impl_;
+};
+
+// A profile whose samples are told apart by tasks, regions and labels, or are those of one task or
+// of one type of region. It cannot be merged, since regions that cross from one part of a trace
+// into the next are not known in it.
+class RegionProfile final : public Analysis {
+ public:
+  // What to compute. `type` must not be kCreate if has_parts().
+  struct Options : Profile::Options {
+    // Whether to keep apart the samples in each task, and in each type of region: those of the
+    // innermost region that the goroutine is in.
+    bool by_task = false;
+    bool by_region = false;
+
+    // Whether to keep apart the samples under each label that a goroutine was given: "GC
+    // (dedicated)". A label counts from where it was set in the trace.
+    bool by_label = false;
+
+    // Only what a goroutine does while it is in a region of this task, and in one of this type; ""
+    // for any. A region counts if its begin is in the trace.
+    std::optional<TaskId> task = std::nullopt;
+    std::string region = {};
+
+    // Whether any of these is set. If not, the result is that of Profile.
+    bool has_parts() const {
+      return by_task || by_region || by_label || task.has_value() || !region.empty();
+    }
+  };
+
+  // `*interner` must outlive this object.
+  RegionProfile(Interner* interner, Options options);
+  ~RegionProfile() override;
+
+  void Begin(int64_t trace_start, EventFilter::Times window) override;
+  void AddEvents(absl::Span<const Event> events) override;
+  void AddGoroutine(const GoInterval& interval) override;
+  void Finish(int64_t end) override;
+
+  // As Profile::samples().
+  absl::Span<const ProfileSample> samples() const;
+
+ private:
+  const std::unique_ptr<internal::ProfileSums> impl_;
 };
 
 // Computes a profile of kNet, kSync, kSyscall or kSched exactly as `go tool trace -pprof` of Go
 // 1.27 does; analysis/DIVERGENCES.md says what that leaves out. Keys have only stacks. For
-// comparison with Go's tools: Profile is right, and faster. Not for parts of traces.
+// comparison with Go's tools: Profile is right, and faster.
 //
 // Memory is in proportion to the samples before they are added up.
 class GoCompatibleProfile final : public Analysis {
@@ -161,7 +187,6 @@ class GoCompatibleProfile final : public Analysis {
   ~GoCompatibleProfile() override;
 
   void AddEvents(absl::Span<const Event> events) override;
-  void Merge(IntervalConsumer&& /*next*/, const InternerMap& /*ids*/) override {}
   void Finish(int64_t end) override;
 
   // As Profile::samples().

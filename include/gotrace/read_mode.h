@@ -108,6 +108,13 @@ struct Losses {
   bool any() const { return skipped_bytes + dropped_batches + dropped_events + unresolved > 0; }
 };
 
+// How far reading a trace has come.
+struct ReadProgress {
+  uint64_t bytes = 0;   // How many bytes of the input were read.
+  uint64_t total = 0;   // The size of the input, or 0 if it is not known.
+  uint64_t events = 0;  // How many events were returned.
+};
+
 }  // namespace gotrace
 
 #endif  // GOTRACE_READ_MODE_H_

@@ -2,13 +2,63 @@
 #ifndef GOTRACE_READ_PARALLEL_H_
 #define GOTRACE_READ_PARALLEL_H_
 
+#include <concepts>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/event_sink.h"
 #include "gotrace/read_mode.h"
+
+namespace gotrace {
+
+// A MergeableSink of whatever type, for programs that choose the type only when they run.
+class AnyMergeableSink {
+ public:
+  virtual ~AnyMergeableSink() = default;
+
+  // Returns the sink.
+  virtual EventSink& sink() = 0;
+
+  // As that of the sink.
+  virtual void StartInMiddle(int64_t trace_start) = 0;
+
+  // Merges the sinks. That of `next` has the same type.
+  virtual void Merge(AnyMergeableSink& next) = 0;
+};
+
+// ReadParallel() for sinks that `make_sink` returns, all of the same type.
+absl::Status ReadAnyParallel(std::unique_ptr<ByteSource> source, const ReaderOptions& options,
+                             absl::FunctionRef<std::unique_ptr<AnyMergeableSink>()> make_sink,
+                             std::unique_ptr<AnyMergeableSink>* result,
+                             const std::function<void(const ReadProgress&)>& on_progress);
+
+}  // namespace gotrace
+
+namespace gotrace::internal {
+
+template <IsMergeableSink Sink>
+class HeldSink final : public AnyMergeableSink {
+ public:
+  explicit HeldSink(std::unique_ptr<Sink> held) : held_(std::move(held)) {}
+
+  EventSink& sink() override { return *held_; }
+  void StartInMiddle(int64_t trace_start) override { held_->StartInMiddle(trace_start); }
+  void Merge(AnyMergeableSink& next) override {
+    held_->Merge(std::move(*static_cast<HeldSink&>(next).held_));
+  }
+
+  std::unique_ptr<Sink> Take() { return std::move(held_); }
+
+ private:
+  std::unique_ptr<Sink> held_;
+};
+
+}  // namespace gotrace::internal
 
 namespace gotrace {
 
@@ -32,10 +82,22 @@ namespace gotrace {
 // Memory holds a generation for each segment that is being read, and all sinks. The trace is read
 // sequentially if its bytes can be read only once (see ByteSource::Fork()), if it has a single
 // generation, or if any callback of `options` other than on_fault and keep_going is set. on_fault
-// is called on the calling thread only.
+// is called on the calling thread only, and so is `on_progress`, often, with the bytes and
+// events of all threads, of which there may be fewer than before if a segment has to be read again.
+// Bytes are those of the trace, of which there are more than of a compressed file; then their total
+// is not known.
+template <IsMergeableSink Sink, std::invocable MakeSink>
 absl::Status ReadParallel(std::unique_ptr<ByteSource> source, const ReaderOptions& options,
-                          absl::FunctionRef<std::unique_ptr<MergeableSink>()> make_sink,
-                          std::unique_ptr<MergeableSink>* result);
+                          const MakeSink& make_sink, std::unique_ptr<Sink>* result,
+                          const std::function<void(const ReadProgress&)>& on_progress = nullptr) {
+  using Held = internal::HeldSink<Sink>;
+  std::unique_ptr<AnyMergeableSink> held;
+  absl::Status status = ReadAnyParallel(
+      std::move(source), options, [&] { return std::make_unique<Held>(make_sink()); }, &held,
+      on_progress);
+  *result = static_cast<Held&>(*held).Take();
+  return status;
+}
 
 }  // namespace gotrace
 

@@ -169,19 +169,14 @@ class IntervalConsumer {
   virtual void AddGoroutine(const GoInterval& /*interval*/) {}
   virtual void AddProc(const ProcInterval& /*interval*/) {}
   virtual void AddThread(const ThreadInterval& /*interval*/) {}
-
-  // Appends what `next` collected. It has the same dynamic type and took the intervals of the part
-  // of the trace that follows, except for those that cross the border: they were given to this one
-  // already, in one piece. `ids` maps the ids that `next` has kept to those of this consumer's
-  // interner. A consumer that is never used for parts of a trace may do nothing.
-  virtual void Merge(IntervalConsumer&& next, const InternerMap& ids) = 0;
 };
 
 // Turns the events of a trace, or of a run of its generations, into intervals.
 //
 // Merging the trackers of consecutive parts of a trace, cut anywhere between two generations, gives
 // the same intervals as one tracker for all of it, if each generation states the status of what it
-// is about, as those that Go writes do.
+// is about, as those that Go writes do. Whoever merges trackers merges their consumers, too; an
+// AnalysisSink does that for an analysis.
 //
 // In a damaged trace, of which a Reader gives what it can, intervals are exact as far as the events
 // are, and those of a resource overlap only where the times of the events go back. A state that
@@ -189,7 +184,7 @@ class IntervalConsumer {
 // lasted until the event, or the status, that stated it last, and its interval ends there with
 // end_clipped. Where a generation is missing, intervals end with the last event before, and begin
 // with the kSync event after.
-class StateTracker : public MergeableSink {
+class StateTracker final : public EventSink {
  public:
   // Gives intervals to `*consumer`, with strings and stacks of `*interner`. Both must outlive this
   // object, or the call of Merge() that it is the argument of.
@@ -199,7 +194,7 @@ class StateTracker : public MergeableSink {
   // The tracker will be merged into one that takes the events before its own. What begins before
   // the first of its events is then given to the consumer only by Merge(), which knows since when
   // the state lasts, or by Finish(). Not for a part of a trace that is read by itself.
-  void StartInMiddle(int64_t trace_start) override;
+  void StartInMiddle();
 
   void Add(absl::Span<const Event> events) override;
 
@@ -207,10 +202,11 @@ class StateTracker : public MergeableSink {
   // merged for which StartInMiddle() was not called: then intervals were cut at the border.
   absl::Status Finish() override;
 
-  // Appends the intervals of `next`, a StateTracker for which StartInMiddle() was called, joins
-  // those that cross the border, and merges the consumers. The interners are merged as well, unless
-  // they are the same one.
-  void Merge(MergeableSink&& next) override;
+  // Continues with what `next` knows, for which StartInMiddle() was called: gives the intervals
+  // that cross the border to this tracker's consumer, in one piece. Appends the interners, too,
+  // unless they are the same one. Returns the ids that the strings and stacks of `next` have here:
+  // append what the consumer of `next` has to this tracker's consumer afterwards, with these ids.
+  InternerMap Merge(StateTracker&& next);
 
  private:
   class Impl;

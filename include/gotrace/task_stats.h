@@ -68,7 +68,7 @@ struct SpanGroup {
 // GoCompatibleStats for those.
 //
 // Memory is in proportion to the regions and tasks, and to the goroutines that exist at a time.
-class TaskStats final : public Analysis {
+class TaskStats final : public MergeableAnalysis<TaskStats> {
  public:
   // `*interner` must outlive this object. Only regions on goroutines that `filter` selects are
   // counted, and only regions and tasks that have a part in its `times`.
@@ -78,7 +78,7 @@ class TaskStats final : public Analysis {
   void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
-  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
+  void Merge(TaskStats&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
   // The results, after Finish(). Regions in order of their ends, those without one last; tasks in

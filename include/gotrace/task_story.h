@@ -65,9 +65,6 @@ class TaskStory final : public Analysis {
   void AddGoroutine(const GoInterval& interval) override;
   void Finish(int64_t end) override;
 
-  // Must not be called.
-  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
-
   // The result, after Finish(). Of rows with the same time, states come last.
   absl::Span<const StoryRow> rows() const;
 

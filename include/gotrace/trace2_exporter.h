@@ -62,7 +62,7 @@ struct Trace2Options {
 // beginning of the generation that contains the filter's first time to the end of the one that
 // contains its last time, where the trace may first state that a goroutine exists. Memory is in
 // proportion to the goroutines, regions and tasks that exist at one time, and to the number of
-// different reasons to block; a bit for each task is kept, too. Not thread-safe.
+// different names, reasons to block and stacks; a bit for each task is kept, too. Not thread-safe.
 //
 // docs/commands.md describes what becomes what.
 class Trace2Exporter final : public EventSink {

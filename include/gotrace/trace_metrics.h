@@ -79,9 +79,6 @@ class TraceMetrics final : public Analysis {
   void AddGoroutine(const GoInterval& interval) override;
   void Finish(int64_t end) override;
 
-  // Must not be called.
-  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
-
   // The results, after Finish().
 
   // The length of the window in nanoseconds, as far as the trace reaches, and how many tasks ended

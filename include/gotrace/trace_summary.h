@@ -105,7 +105,7 @@ struct TraceSummary {
 
 // Summarises a trace. Memory is in proportion to the distinct stacks in which goroutines wait, to
 // the goroutines that exist at a time, and to the events of a generation.
-class SummaryStats final : public Analysis {
+class SummaryStats final : public MergeableAnalysis<SummaryStats> {
  public:
   // Counts only what is in `window`. `*interner` must outlive this object.
   SummaryStats(Interner* interner, EventFilter::Times window);
@@ -115,7 +115,7 @@ class SummaryStats final : public Analysis {
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
   void AddProc(const ProcInterval& interval) override;
-  void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
+  void Merge(SummaryStats&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
   // The result, after Finish().

@@ -26,8 +26,8 @@ void GoroutineNames::Add(absl::Span<const Event> events) {
   }
 }
 
-void GoroutineNames::Merge(MergeableSink&& next) {
-  for (const auto& [id, name] : static_cast<GoroutineNames&&>(next).names_) Keep(id, *name);
+void GoroutineNames::Merge(GoroutineNames&& next) {
+  for (const auto& [id, name] : next.names_) Keep(id, *name);
 }
 
 absl::string_view GoroutineNames::NameOf(GoId id) const {

@@ -16,7 +16,7 @@ namespace gotrace::internal {
 namespace read_parallel_test {
 
 // Collects descriptions of all events.
-class Collector final : public MergeableSink {
+class Collector final : public MergeableSink<Collector> {
  public:
   explicit Collector(std::atomic<int>* added_elsewhere) : added_elsewhere_(*added_elsewhere) {}
 
@@ -28,11 +28,10 @@ class Collector final : public MergeableSink {
     ++finished_;
     return absl::OkStatus();
   }
-  void Merge(MergeableSink&& next) override {
-    Collector& other = static_cast<Collector&>(next);
-    EXPECT_EQ(other.finished_, 0);
-    added_elsewhere_ += !other.events_.empty();
-    std::move(other.events_.begin(), other.events_.end(), std::back_inserter(events_));
+  void Merge(Collector&& next) override {
+    EXPECT_EQ(next.finished_, 0);
+    added_elsewhere_ += !next.events_.empty();
+    std::move(next.events_.begin(), next.events_.end(), std::back_inserter(events_));
   }
 
   const std::vector<std::string>& events() const { return events_; }
@@ -50,18 +49,23 @@ struct Parallel {
                     ReaderOptions options = {}) {
     options.jobs = jobs;
     options.tuning.jobs_from_bytes = jobs_from_bytes;
-    std::unique_ptr<MergeableSink> sink;
+    std::unique_ptr<Collector> collector;
+    const std::thread::id caller = std::this_thread::get_id();
     status = ReadParallel(
         *SourceFromBytes(bytes), options, [&] { return std::make_unique<Collector>(&merged); },
-        &sink);
-    const Collector& collector = static_cast<Collector&>(*sink);
-    events = collector.events();
-    EXPECT_EQ(collector.finished(), 1);
+        &collector,
+        [&](const ReadProgress& reached) {
+          EXPECT_EQ(std::this_thread::get_id(), caller);
+          progress = reached;
+        });
+    events = collector->events();
+    EXPECT_EQ(collector->finished(), 1);
   }
 
   std::atomic<int> merged = 0;  // The number of sinks with events that were merged into the first.
   std::vector<std::string> events;
   absl::Status status;
+  ReadProgress progress;  // The last.
 };
 
 TEST(ReadParallelTest, ReturnsAllEventsInOrderForAnyNumberOfCores) {
@@ -77,6 +81,9 @@ TEST(ReadParallelTest, ReturnsAllEventsInOrderForAnyNumberOfCores) {
       const Parallel parallel(bytes, jobs);
       EXPECT_TRUE(parallel.status.ok()) << parallel.status;
       EXPECT_TRUE(parallel.events == whole.events) << jobs;
+      EXPECT_EQ(parallel.progress.events, whole.events.size());
+      EXPECT_EQ(parallel.progress.total, bytes.size());
+      EXPECT_LE(parallel.progress.bytes, bytes.size());
       EXPECT_LT(parallel.merged, static_cast<int>(jobs));
       merged += parallel.merged;
     }
@@ -139,17 +146,17 @@ TEST(ReadParallelTest, ReadsATraceThatCannotBeDividedSequentially) {
 }
 
 // Wants no more events after some, and remembers whether it is for a later part of a trace.
-class Sated final : public MergeableSink {
+class Sated final : public MergeableSink<Sated> {
  public:
   explicit Sated(uint64_t limit) : limit_(limit) {}
 
   void StartInMiddle(int64_t trace_start) override { trace_start_ = trace_start; }
   void Add(absl::Span<const Event> events) override { count_ += events.size(); }
   bool WantsMore() const override { return count_ < limit_; }
-  void Merge(MergeableSink&& next) override {
+  void Merge(Sated&& next) override {
     EXPECT_FALSE(trace_start_.has_value());
-    count_ += static_cast<Sated&>(next).count_;
-    starts_.push_back(static_cast<Sated&>(next).trace_start_.value_or(-1));
+    count_ += next.count_;
+    starts_.push_back(next.trace_start_.value_or(-1));
   }
 
   uint64_t count() const { return count_; }
@@ -173,12 +180,12 @@ TEST(ReadParallelTest, StopsWhenTheSinkWantsNoMore) {
     ReaderOptions options;
     options.jobs = 4;
     options.tuning.jobs_from_bytes = 0;
-    std::unique_ptr<MergeableSink> sink;
+    std::unique_ptr<Sated> sink;
     EXPECT_TRUE(
         ReadParallel(
             *SourceFromBytes(bytes), options, [&] { return std::make_unique<Sated>(limit); }, &sink)
             .ok());
-    const Sated& merged = static_cast<const Sated&>(*sink);
+    const Sated& merged = *sink;
     // A segment that was merged is there as a whole.
     EXPECT_GE(merged.count(), std::min(limit, all));
     EXPECT_LE(merged.count(), alone.count() + all / 2);
@@ -216,7 +223,7 @@ TEST(ReadParallelTest, AsksWhetherToContinueForEachBatchOfTheIndex) {
   options.tuning.jobs_from_bytes = 0;
   options.keep_going = [&] { return ++calls > 0; };
   std::atomic<int> merged = 0;
-  std::unique_ptr<MergeableSink> sink;
+  std::unique_ptr<Collector> sink;
   const auto make_sink = [&] {
     if (!calls_before_reading.has_value()) calls_before_reading = calls;
     return std::make_unique<Collector>(&merged);

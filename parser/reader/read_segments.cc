@@ -147,11 +147,59 @@ void ReadSegments(const SegmentPlan& plan,
 
 namespace {
 
+// What was read of a trace, on all threads, and who wants to know.
+class Watch {
+ public:
+  Watch(const ByteSource& source, const std::function<void(const ReadProgress&)>& on_progress)
+      : on_progress_(on_progress) {
+    // Offsets of events are places in the file only if that is not compressed.
+    if (on_progress != nullptr && source.Fork(0) != nullptr) total_ = source.input_size();
+  }
+
+  // What was read of one segment.
+  struct Part {
+    uint64_t offset = 0;  // Of the latest event.
+    uint64_t bytes = 0;
+    uint64_t events = 0;
+  };
+
+  void Count(absl::Span<const Event> events, Part* part) {
+    if (on_progress_ == nullptr) return;
+    // Only the first event of a generation may be before the last one.
+    const uint64_t latest = std::max(part->offset, events.back().offset());
+    if (part->offset == 0) part->offset = events.front().offset();
+    const uint64_t bytes = latest - std::exchange(part->offset, latest);
+    part->bytes += bytes;
+    part->events += events.size();
+    bytes_ += bytes;
+    events_ += events.size();
+    if (std::this_thread::get_id() == called_by_) Show();
+  }
+
+  // A segment was read in vain.
+  void Forget(const Part& part) {
+    bytes_ -= part.bytes;
+    events_ -= part.events;
+  }
+
+  void Show() const {
+    if (on_progress_ != nullptr) on_progress_({bytes_, total_, events_});
+  }
+
+ private:
+  const std::function<void(const ReadProgress&)>& on_progress_;
+  const std::thread::id called_by_ = std::this_thread::get_id();
+  uint64_t total_ = 0;
+  std::atomic<uint64_t> bytes_ = 0;
+  std::atomic<uint64_t> events_ = 0;
+};
+
 // Passes the events of a segment to a sink.
 class SinkConsumer final : public SegmentConsumer {
  public:
-  SinkConsumer(const ReaderOptions& options, std::unique_ptr<MergeableSink> sink)
-      : options_(options), sink_(std::move(sink)) {}
+  SinkConsumer(const ReaderOptions& options, std::unique_ptr<AnyMergeableSink> sink, Watch* watch)
+      : options_(options), sink_(std::move(sink)), watch_(*watch) {}
+  ~SinkConsumer() override { watch_.Forget(read_); }
 
   ReaderOptions MakeOptions() override {
     ReaderOptions options = options_;
@@ -161,25 +209,31 @@ class SinkConsumer final : public SegmentConsumer {
   }
 
   void Read(Reader& reader, absl::FunctionRef<bool()> stops) override {
-    while (!stops() && sink_->WantsMore()) {
+    while (!stops() && WantsMore()) {
       const absl::Span<const Event> block = reader.NextBlock();
       if (block.empty()) break;
-      sink_->Add(block);
+      sink_->sink().Add(block);
+      watch_.Count(block, &read_);
     }
   }
 
-  bool WantsMore() const override { return sink_->WantsMore(); }
+  bool WantsMore() const override { return sink_->sink().WantsMore(); }
 
   bool Append(SegmentConsumer& next) override {
-    sink_->Merge(std::move(*static_cast<SinkConsumer&>(next).sink_));
+    SinkConsumer& part = static_cast<SinkConsumer&>(next);
+    sink_->Merge(*part.sink_);
+    const Watch::Part read = std::exchange(part.read_, {});
+    read_ = {read.offset, read_.bytes + read.bytes, read_.events + read.events};
     return true;
   }
 
-  std::unique_ptr<MergeableSink> TakeSink() { return std::move(sink_); }
+  std::unique_ptr<AnyMergeableSink> TakeSink() { return std::move(sink_); }
 
  private:
   const ReaderOptions& options_;
-  std::unique_ptr<MergeableSink> sink_;
+  std::unique_ptr<AnyMergeableSink> sink_;
+  Watch& watch_;
+  Watch::Part read_;
 };
 
 }  // namespace
@@ -188,28 +242,31 @@ class SinkConsumer final : public SegmentConsumer {
 
 namespace gotrace {
 
-absl::Status ReadParallel(std::unique_ptr<ByteSource> source, const ReaderOptions& options,
-                          absl::FunctionRef<std::unique_ptr<MergeableSink>()> make_sink,
-                          std::unique_ptr<MergeableSink>* result) {
+absl::Status ReadAnyParallel(std::unique_ptr<ByteSource> source, const ReaderOptions& options,
+                             absl::FunctionRef<std::unique_ptr<AnyMergeableSink>()> make_sink,
+                             std::unique_ptr<AnyMergeableSink>* result,
+                             const std::function<void(const ReadProgress&)>& on_progress) {
+  internal::Watch watch(*source, on_progress);
   const bool has_callbacks = options.on_batch || options.on_time_back || options.on_generation_end;
   internal::SegmentPlan plan =
       internal::PlanSegments(*source, has_callbacks ? 1 : options.jobs,
                              options.tuning.jobs_from_bytes, options.keep_going);
   plan.jobs = internal::CoresFor(options.jobs);
   absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), options);
-  internal::SinkConsumer first(options, make_sink());
+  internal::SinkConsumer first(options, make_sink(), &watch);
   absl::Status status = reader.status();
   if (reader.ok()) {
     const auto make_later = [&] {
-      std::unique_ptr<MergeableSink> sink = make_sink();
+      std::unique_ptr<AnyMergeableSink> sink = make_sink();
       sink->StartInMiddle(plan.index.generations().front().first_time);
-      return std::make_unique<internal::SinkConsumer>(options, std::move(sink));
+      return std::make_unique<internal::SinkConsumer>(options, std::move(sink), &watch);
     };
     ReadSegments(plan, make_later, &*reader, &first);
     status = reader->status();
   }
+  watch.Show();
   *result = first.TakeSink();
-  status.Update((*result)->Finish());
+  status.Update((*result)->sink().Finish());
   return status;
 }
 
