@@ -120,6 +120,24 @@ TEST(ProcStats, SumToTheTimesOfPsAndGoroutines) {
   }
 }
 
+// The end of an assist is missing: another one begins.
+TEST(ProcStats, AnAssistWithoutAnEndIsNotCounted) {
+  using enum EventType;
+  BuiltEvents events;
+  events.Sync(1000, 1);
+  events.Proc(kProcStatus, 1002, 0, ProcState::kUndetermined, ProcState::kRunning);
+  events.Go(kGoStatus, 1002, 0, 7, GoState::kUndetermined, GoState::kRunning);
+  events.Push(events.Builder(kGCMarkAssistBegin, 1010, 0, 7));
+  events.Push(events.Builder(kGCMarkAssistBegin, 1050, 0, 7));
+  events.Push(events.Builder(kGCMarkAssistEnd, 1060, 0, 7));
+  events.Go(kGoBlock, 1100, 0, 7, GoState::kRunning, GoState::kWaiting);
+  const std::unique_ptr<AnalysisSink> sink = MakeSink();
+  sink->Add(events.events());
+  ASSERT_TRUE(sink->Finish().ok());
+  ASSERT_EQ(StatsOf(*sink).procs().size(), 1u);
+  EXPECT_EQ(StatsOf(*sink).procs()[0].times.assist, 10);
+}
+
 // G 7 runs on P 0, waits for 20 while P 1 is idle for all but 5 of it, and goes on there.
 BuiltEvents OneMigration() {
   using enum EventType;

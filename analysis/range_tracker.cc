@@ -60,7 +60,8 @@ const RuntimeRange* RangeTracker::AddRange(const Event& event) {
   range.proc = event.proc();
   range.thread = event.thread();
   if (interner_ != nullptr) range.stack = interner_->InternStack(event.stack());
-  // A range that is older than this part is mentioned in its first generation.
+  // In a sound trace the first generation mentions all ranges that are older than this part. To
+  // remember later begins would take memory for each goroutine of the trace.
   if (generations_ <= 1) IsFirst(key, First::kLost, range.begin);
   return Begin(key, {range});
 }

@@ -50,6 +50,8 @@ struct RuntimeRange : Interval {
   bool HasOnlyEnd() const { return begin_clipped && begin == end; }
 };
 
+// One goroutine or P is in one range of a type at a time, but for stops of the world with different
+// reasons. Where another one begins, the end of the one before is missing, and that is not given.
 class RangeTracker {
  public:
   // How a range is given that crosses from one part of a trace to the next.
