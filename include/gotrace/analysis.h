@@ -1,4 +1,4 @@
-// Analyses of traces, and what runs them.
+// Analyses of traces, and the sink that runs them.
 #ifndef GOTRACE_ANALYSIS_H_
 #define GOTRACE_ANALYSIS_H_
 
@@ -21,12 +21,13 @@ namespace gotrace {
 class Analysis : public IntervalConsumer {
  public:
   // Called once, before everything else. `trace_start` is the time of the trace's first event, from
-  // which EventFilter::since_start counts, and `window` what to analyse, in values of
-  // Event::time(): that of AnalysisSink::Options. An analysis that consists of others passes this
+  // which EventFilter::since_start counts. `window` is the window to analyse, in values of
+  // Event::time(), as set in AnalysisSink::Options. An analysis that consists of others passes both
   // on to them.
   virtual void Begin(int64_t /*trace_start*/, EventFilter::Times /*window*/) {}
 
-  // Takes events as EventSink::Add() does, each before the interval that it ends is given.
+  // Called with the events, as EventSink::Add() is. An event comes before the interval that it
+  // ends.
   virtual void AddEvents(absl::Span<const Event> /*events*/) {}
 
   // Returns whether more events are of use: see EventSink::WantsMore().
@@ -40,17 +41,18 @@ class Analysis : public IntervalConsumer {
 // Makes an analysis that uses the ids of `interner`, which outlives it.
 using MakeAnalysis = std::function<std::unique_ptr<Analysis>(Interner* interner)>;
 
-// Runs one analysis over the events that it is given. Sinks for consecutive parts of a trace can be
-// merged, and so be used with ReadParallel().
+// Runs one analysis over the events that are added. Sinks for consecutive parts of a trace can be
+// merged, so this class can be used with ReadParallel().
 class AnalysisSink final : public MergeableSink {
  public:
   // What to analyse.
   struct Options {
-    // The window of time to analyse, in values of Event::time(). Intervals are cut to it; the
-    // analysis is given all events, and leaves out those outside of the window.
+    // The window of time to analyse, in values of Event::time(). Intervals are cut to it. The
+    // analysis receives all events, and has to ignore events outside of the window.
     EventFilter::Times window = {};
 
-    // The same in times since the first event of the trace. Only what is in both windows counts.
+    // A window in times since the first event of the trace. Only times in both windows are
+    // analysed.
     EventFilter::Times since_start = {};
   };
 

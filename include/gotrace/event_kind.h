@@ -45,7 +45,7 @@ constexpr absl::string_view EventKindName(EventKind kind) {
 
 namespace gotrace::internal {
 
-// Maps each type on the wire to the kind of event that it becomes.
+// Maps each wire type to the kind of its events.
 inline constexpr std::array<EventKind, 256> kEventKinds = [] {
   std::array<EventKind, 256> kinds = {};
 #define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, ...) \
@@ -54,9 +54,9 @@ inline constexpr std::array<EventKind, 256> kEventKinds = [] {
   return kinds;
 }();
 
-// Maps each type on the wire to the index of its argument "stack", the stack of the executing
-// context, not counting the time difference; -1 if it has none. A CPU sample has its stack as its
-// only argument, since the reader stores it that way.
+// Maps each wire type to the index of its argument "stack", the stack of the executing context, not
+// counting the time difference; -1 if it has none. A CPU sample has its stack as its only argument,
+// since the reader stores it that way.
 inline constexpr std::array<int8_t, 256> kStackArgs = [] {
   std::array<int8_t, 256> places = {};
   for (int8_t& place : places) place = -1;

@@ -1,4 +1,4 @@
-// Profiles: in which stacks goroutines spent their time, by state and by what they waited for.
+// Profiles: the stacks in which goroutines spent their time, by state and by what they waited for.
 #ifndef GOTRACE_PROFILE_H_
 #define GOTRACE_PROFILE_H_
 
@@ -19,10 +19,10 @@
 
 namespace gotrace {
 
-// What the samples of a profile stand for.
+// The type of a profile: the time or events that its samples stand for.
 enum class ProfileType : uint8_t {
   kWall,      // All time of all goroutines.
-  kOffCpu,    // All time but that on a P.
+  kOffCpu,    // All time except the time on a P.
   kOnCpu,     // The time on a P, by the stacks of CPU samples.
   kNet,       // Waiting for the network.
   kSync,      // Waiting for channels, select, and package sync.
@@ -33,33 +33,33 @@ enum class ProfileType : uint8_t {
   kGcAssist,  // In assists of the garbage collector.
 };
 
-// What there is to know about a type.
+// The properties of a type.
 struct ProfileTypeInfo {
   ProfileType type;
   absl::string_view name;        // "gc-assist"
   absl::string_view help;        // A sentence.
   absl::string_view count_name;  // What a sample counts: "contentions".
   absl::string_view time_name;   // What its time is: "delay"; "" if its samples have no time.
-  bool is_of_go;                 // Whether Go's tools have it, so that GoCompatibleProfile does.
+  bool is_of_go;                 // Whether Go's tools, and so GoCompatibleProfile, have it.
 };
 
-// All types, in the order of ProfileType. Static lifetime.
+// Return all types, in the order of ProfileType, and the properties of one type. Static lifetime.
 absl::Span<const ProfileTypeInfo> ProfileTypes();
 const ProfileTypeInfo& InfoOf(ProfileType type);
 
-// What the samples that are added up have in common.
+// The key by which samples are added up.
 struct ProfileKey {
   StackId stack = StackId::kNone;  // Whose time it is; kNone if the trace does not say.
 
-  // kWakeup: what woke the goroutine up, and where that was if it was another goroutine.
+  // kWakeup: what woke the goroutine up, and the waker's stack if it was another goroutine.
   CauseKind woken_by = CauseKind::kUnknown;
   StackId waker = StackId::kNone;
 
-  GoState state = GoState::kUndetermined;  // kUndetermined if that does not apply.
+  GoState state = GoState::kUndetermined;  // kUndetermined if it does not apply.
   StringId reason = StringId::kEmpty;      // As GoInterval::reason.
   StringId start = StringId::kEmpty;       // The function that the goroutine started in.
   GoId goroutine = GoId::kNone;            // kNone unless asked for.
-  ProcId proc = ProcId::kNone;             // kNone unless asked for, and if it had none.
+  ProcId proc = ProcId::kNone;             // kNone unless asked for, or if it had none.
   TaskId task = TaskId::kNone;             // Of the innermost region; kNone unless asked for.
   StringId region = StringId::kEmpty;      // Its type; kEmpty unless asked for.
   StringId label = StringId::kEmpty;       // Of the goroutine; kEmpty unless asked for.
@@ -73,7 +73,7 @@ struct ProfileKey {
   }
 };
 
-// What the samples with one key add up to.
+// The sum of the samples with one key.
 struct ProfileValue {
   uint64_t count = 0;
   int64_t time = 0;  // In nanoseconds.
@@ -87,45 +87,46 @@ struct ProfileSample {
   ProfileValue value;
 };
 
-// Computes a profile. Samples are complete: what is cut by the ends of the trace or of the window
-// counts as far as it is inside. Memory is in proportion to the distinct samples, and to the
-// goroutines that exist at a time.
+// Computes a profile. Intervals that are cut by the ends of the trace or of the window count with
+// the part inside. Memory is in proportion to the distinct samples, and to the goroutines that
+// exist at a time.
 class Profile final : public Analysis {
  public:
   // What to compute.
   struct Options {
     ProfileType type = ProfileType::kWall;
 
-    // Whether to keep apart the samples of each goroutine, and of each P.
+    // Whether to separate samples by goroutine, and by P.
     bool by_goroutine = false;
     bool by_proc = false;
 
-    // Whether to keep apart the samples in each task, and in each type of region: those of the
-    // innermost region that the goroutine is in.
+    // Whether to separate samples by task, and by type of region: those of the innermost region
+    // that the goroutine is in.
     bool by_task = false;
     bool by_region = false;
 
-    // Whether to keep apart the samples under each label that a goroutine was given: "GC
-    // (dedicated)". A label counts from where it was set in the trace.
+    // Whether to separate samples by the label of the goroutine: "GC (dedicated)". A label counts
+    // from the time when it was set in the trace.
     bool by_label = false;
 
     // Only goroutines that started in this function; "" for all.
     std::string start;
 
-    // Only what a goroutine does while it is in a region of this task, and in one of this type; ""
+    // Only the time that a goroutine spends in a region of this task, and in one of this type; ""
     // for any. A region counts if its begin is in the trace.
     std::optional<TaskId> task = std::nullopt;
     std::string region = {};
 
-    // Whether any of these is set that are about regions or labels. Then the profile cannot be
-    // merged, and `type` must not be kCreate.
+    // Returns whether any option about regions or labels is set. Then the profile cannot be merged,
+    // and `type` must not be kCreate.
     bool has_parts() const {
       return by_task || by_region || by_label || task.has_value() || !region.empty();
     }
 
-    // Only goroutines that the filter selects, and of what is not an interval only what is in its
-    // `times`. If it selects Ps or threads, only what goroutines do on these, running or in a
-    // syscall; then the type must be kWall, kOnCpu or kSyscall.
+    // Only goroutines that the filter selects are counted. Its `times` restrict everything but
+    // intervals, which AnalysisSink cuts. If it selects Ps or threads, only the time that
+    // goroutines spend on these counts, running or in a syscall; then the type must be kWall,
+    // kOnCpu or kSyscall.
     EventFilter filter = {};
   };
 
@@ -139,8 +140,8 @@ class Profile final : public Analysis {
   void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
-  // The result, after Finish(): each key once, and those with the most time first, then those with
-  // the largest count. Equal ones are in the order of their texts.
+  // The result, after Finish(): one sample for each key, by time and then by count, largest first.
+  // Equal samples are in the order of their texts.
   absl::Span<const ProfileSample> samples() const;
 
  private:
@@ -149,14 +150,14 @@ class Profile final : public Analysis {
 };
 
 // Computes a profile of kNet, kSync, kSyscall or kSched exactly as `go tool trace -pprof` of Go
-// 1.27 does; analysis/DIVERGENCES.md says what that leaves out. Keys have only stacks. For
-// comparison with Go's tools: Profile is right, and faster. Not for parts of traces.
+// 1.27 does; analysis/DIVERGENCES.md lists what it omits. Keys have only stacks. For comparison
+// with Go's tools only: Profile is correct, and faster. Not for parts of traces.
 //
 // Memory is in proportion to the samples before they are added up.
 class GoCompatibleProfile final : public Analysis {
  public:
-  // `*interner` must outlive this object. Samples of goroutines that started in another function
-  // than `start` are left out, unless it is "".
+  // `*interner` must outlive this object. Unless `start` is "", only goroutines that started in the
+  // function `start` are counted.
   GoCompatibleProfile(Interner* interner, ProfileType type, std::string start);
   ~GoCompatibleProfile() override;
 
