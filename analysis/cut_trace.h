@@ -52,9 +52,9 @@ class CutTrace final : public EventSink {
   std::vector<std::unique_ptr<AnalysisSink>> parts_;
 };
 
-// Analyses a trace as a whole, and expects `text_of` to return the same for it as where it is cut
-// into generations, and into pairs of them. `read` gives all events of the trace to the sinks.
-// Returns the analysis of the whole.
+// Analyses a trace as a whole, and expects `text_of` to return the same as for the trace cut into
+// generations, and into pairs of them. `read` adds all events of the trace to the sinks. Returns
+// the analysis of the whole.
 inline std::unique_ptr<AnalysisSink> ExpectSameHoweverCut(
     const std::function<absl::Status(absl::Span<EventSink* const> sinks)>& read,
     const CutTrace::MakeSink& make,
@@ -69,7 +69,7 @@ inline std::unique_ptr<AnalysisSink> ExpectSameHoweverCut(
   return whole;
 }
 
-// When the first status is, before which nothing was seen of the trace `bytes`.
+// Returns the time of the first status in the trace `bytes`, before which nothing was seen.
 inline int64_t FirstStatusOf(const std::string& bytes) {
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
   EXPECT_TRUE(reader.ok());
@@ -90,7 +90,7 @@ inline std::unique_ptr<AnalysisSink> ExpectSameHoweverCut(
   return ExpectSameHoweverCut(read, make, text_of);
 }
 
-// The same for events, of which each generation begins with a kSync event.
+// The same for events in which each generation begins with a kSync event.
 inline std::unique_ptr<AnalysisSink> ExpectSameHoweverCut(
     absl::Span<const Event> events, const CutTrace::MakeSink& make,
     const std::function<std::string(const AnalysisSink& sink)>& text_of) {

@@ -1,5 +1,5 @@
-// The time that goroutines spend in ranges of the runtime, such as mark assists and sweeps, where a
-// trace is read in parts that are merged.
+// The time that goroutines spend in ranges of the runtime, such as mark assists and sweeps, for
+// analyses that are merged from parts of a trace.
 #ifndef GOTRACE_ANALYSIS_GOROUTINE_RANGES_H_
 #define GOTRACE_ANALYSIS_GOROUTINE_RANGES_H_
 
@@ -15,24 +15,25 @@
 
 namespace gotrace::internal {
 
-// A range of a goroutine is its own time. The time of a range of a P is that of the goroutine that
+// The time of a goroutine's range is its own. The time of a P's range belongs to the goroutine that
 // the P ran when the range began. A range that crosses from one part of a trace to the next is
-// taken in two pieces: each part takes what it has of it, if its first generation states the range.
+// passed on in two pieces, one by each part, provided that the first generation of the later part
+// states the range.
 class GoroutineRanges {
  public:
-  // Takes the time of a goroutine in a range.
+  // Receives a time of a goroutine in a range.
   using Take = std::function<void(GoId goroutine, StringId name, int64_t begin, int64_t end)>;
 
   // `*interner` must outlive this object.
   GoroutineRanges(Interner* interner, Take take) : interner_(*interner), take_(std::move(take)) {}
 
-  // Takes any event.
+  // Adds any event.
   void Add(const Event& event);
 
-  // Appends the ranges of `next`, which took the part of the trace that follows.
+  // Appends the ranges of `next`, which received the following part of the trace.
   void Merge(const GoroutineRanges& next, const InternerMap& ids);
 
-  // Ends what is open. `end` is the end of the trace.
+  // Ends all open ranges. `end` is the end of the trace.
   void Finish(int64_t end);
 
   // Calls `see(name, begin)` for each range that the goroutine is in, in any order.
@@ -44,7 +45,7 @@ class GoroutineRanges {
   }
 
  private:
-  // What a range belongs to, and its name.
+  // The owner and the name of a range.
   struct Key {
     ResourceKind kind = ResourceKind::kNone;
     int64_t id = -1;
@@ -58,7 +59,7 @@ class GoroutineRanges {
     }
   };
 
-  // The begin of a range, or its end, and the goroutine whose time it is.
+  // The begin or end of a range, and the goroutine to which the time belongs.
   struct Point {
     int64_t time = 0;
     GoId goroutine;
@@ -77,10 +78,10 @@ class GoroutineRanges {
   Interner& interner_;
   const Take take_;
   Points open_;
-  absl::flat_hash_map<GoId, absl::flat_hash_set<Key>> keys_;  // Of `open_`, by the goroutine.
+  absl::flat_hash_map<GoId, absl::flat_hash_set<Key>> keys_;  // The keys of `open_`, by goroutine.
 
-  // Of ranges that were open before the first event: when that generation began, if it states so,
-  // and otherwise when they ended.
+  // For ranges that were open before the first event: the time when the first generation began if
+  // it states the range, and otherwise the time when the range ended.
   Points continued_;
   Points ended_;
   int64_t generation_begin_ = 0;

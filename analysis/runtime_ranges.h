@@ -1,5 +1,5 @@
-// Mark assists and stops of the world, put together from the events of their begins and ends, where
-// a trace is read in parts that are merged.
+// Combines the events that begin and end mark assists and stops of the world into ranges, for
+// analyses that are merged from parts of a trace.
 #ifndef GOTRACE_ANALYSIS_RUNTIME_RANGES_H_
 #define GOTRACE_ANALYSIS_RUNTIME_RANGES_H_
 
@@ -19,28 +19,29 @@ namespace gotrace::internal {
 // A range that a goroutine was in.
 struct RuntimeRange : Interval {
   absl::string_view what;              // "GC mark assist", "stop-the-world". Static lifetime.
-  StringId reason = StringId::kEmpty;  // Of a stop of the world.
+  StringId reason = StringId::kEmpty;  // For a stop of the world.
   GoId goroutine = GoId::kNone;
   StackId stack = StackId::kNone;  // Where it began; kNone if unknown.
 };
 
-// A range that was there when the first generation began is held back, since it may have begun in
-// an earlier part of the trace.
+// A range that was open when the first generation began is held back, since it may have begun in an
+// earlier part of the trace.
 class RuntimeRanges {
  public:
   using Take = std::function<void(const RuntimeRange& range)>;
 
-  // Gives ranges to `take`, in order of their ends but for those that were held back. `*interner`
+  // Passes ranges to `take`, in order of their ends, except those that were held back. `*interner`
   // must outlive this object.
   RuntimeRanges(Interner* interner, Take take) : interner_(*interner), take_(std::move(take)) {}
 
-  // Takes a kSync event, or one of a range that a goroutine begins and ends.
+  // Adds a kSync event, or an event of a range that a goroutine begins and ends.
   void Add(const Event& event);
 
-  // Appends the ranges of `next`, which took the part of the trace that follows.
+  // Appends the ranges of `next`, which received the following part of the trace.
   void Merge(RuntimeRanges& next, const InternerMap& ids);
 
-  // Ends what is open, and gives what was held back. `end` is the end of the trace.
+  // Ends all open ranges, and passes on the ranges that were held back. `end` is the end of the
+  // trace.
   void Finish(int64_t end);
 
  private:
@@ -56,7 +57,7 @@ class RuntimeRanges {
     }
   };
 
-  // A range that `is_older` was there when the first generation began.
+  // A range with `is_older` was open when the first generation began.
   struct Entry {
     RuntimeRange range;
     bool is_older = false;
@@ -68,7 +69,7 @@ class RuntimeRanges {
   Interner& interner_;
   const Take take_;
   Entries open_;
-  Entries ended_;  // The older ones that ended. Without their begin in this part, they are empty.
+  Entries ended_;  // The older ranges that ended. They are empty unless this part has their begin.
   int64_t generation_begin_ = 0;
   bool is_first_generation_ = true;
   bool has_events_ = false;

@@ -20,15 +20,15 @@ class RangeRows {
   RangeRows(Interner* interner, StackRows* stacks, TableOutput* output)
       : interner_(*interner), stacks_(*stacks), output_(*output) {}
 
-  // Takes an event that begins or ends a range, or that says that one goes on from before
+  // Adds an event that begins or ends a range, or that states that a range began before
   // `generation_begin`.
   void Add(const Event& event, int64_t generation_begin);
 
-  // Adds the rows of what is open. `end` is the end of the trace.
+  // Adds the rows of open ranges. `end` is the end of the trace.
   void Finish(int64_t end);
 
  private:
-  // What a range belongs to, and its name.
+  // The owner and the name of a range.
   using Key = std::tuple<ResourceKind, int64_t, StringId>;
 
   void End(const Key& key, int64_t end, RangesRow row);
