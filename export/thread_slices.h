@@ -1,4 +1,4 @@
-// What exporters for viewers show of a thread.
+// The slices of a thread that exporters for viewers show.
 #ifndef GOTRACE_EXPORT_THREAD_SLICES_H_
 #define GOTRACE_EXPORT_THREAD_SLICES_H_
 

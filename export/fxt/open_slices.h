@@ -20,16 +20,16 @@ struct OpenSlice {
   TaskId task;
   StackId stack = StackId::kNone;
 
-  // Set by OpenSlices: the number of slices that began before, and of those that are written around
-  // this one, if it is written.
+  // Set by OpenSlices: the number of slices that began earlier, and if this slice is written, the
+  // number of written slices around it.
   static constexpr size_t kNotWritten = ~size_t{0};
   uint64_t number = 0;
   size_t depth = kNotWritten;
 };
 
 // A trace may end regions and ranges in any order, but in a file only the innermost duration can
-// end. So this holds those that are written as a stack of its own. Every call but Sorted() takes
-// constant time, apart from what it returns.
+// end. So this keeps a separate stack of the slices that are written. Every call but Sorted() takes
+// constant time, not counting the size of the result.
 class OpenSlices {
  public:
   // Adds a slice, which is not written. The pointer is valid until Remove().
@@ -39,14 +39,14 @@ class OpenSlices {
   OpenSlice* LastRegion();
   OpenSlice* LastRange(StringId name);
 
-  // Removes a slice that is not written, and that one of the functions above returned.
+  // Removes a slice that is not written. It must come from one of the functions above.
   void Remove(OpenSlice* slice);
 
-  // Notes that the slice is written, inside of all others that are.
+  // Records that the slice is written, inside all other written slices.
   void AddWritten(OpenSlice* slice);
 
-  // Notes that the file has nothing of the slice, and of those written inside of it, from now on.
-  // Returns these, the innermost first.
+  // Records that the slice, and all slices written inside it, are no longer open in the file.
+  // Returns them, innermost first.
   std::vector<OpenSlice*> RemoveWritten(OpenSlice* slice);
 
   // Returns all slices that are written, the outermost first.
