@@ -1,4 +1,4 @@
-// Spans that are open inside of each other.
+// Nested open spans.
 #ifndef GOTRACE_UTIL_OPEN_STACK_H_
 #define GOTRACE_UTIL_OPEN_STACK_H_
 
@@ -29,8 +29,8 @@ class OpenStack {
   auto end() const { return spans_.end(); }
   Span& back() { return spans_.back(); }
 
-  // The place of the innermost span with `key`, or kNone. Takes time in proportion to the number of
-  // spans inside of it, and none if there is none.
+  // Returns the place of the innermost span with `key`, or kNone. Takes time in proportion to the
+  // number of spans inside it; constant time if there is no such span.
   size_t FindLast(const Key& key) const {
     if (counts_ != nullptr && !counts_->contains(key)) return kNone;
     for (size_t place = spans_.size(); place-- > 0;) {
@@ -39,7 +39,7 @@ class OpenStack {
     return kNone;
   }
 
-  // Adds a span inside of all others, and returns it.
+  // Adds a span inside all others, and returns it.
   Span& Push(Span span) {
     spans_.push_back(std::move(span));
     if (counts_ != nullptr) {
@@ -61,13 +61,14 @@ class OpenStack {
   }
 
  private:
-  // Up to this many are searched one by one.
+  // The maximum number of spans that are searched one by one.
   static constexpr size_t kMaxSearched = 16;
 
   using Counts = absl::flat_hash_map<Key, size_t>;
 
   std::vector<Span> spans_;
-  std::unique_ptr<Counts> counts_;  // How many have each key. nullptr as long as there were few.
+  std::unique_ptr<Counts> counts_;  // The number of spans with each key. nullptr as long as there
+                                    // have been few spans.
 };
 
 }  // namespace gotrace::internal

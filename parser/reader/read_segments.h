@@ -48,8 +48,8 @@ struct SegmentPlan {
 };
 
 // Plans to read `source` on up to `jobs` cores, 0 for all, in segments of at least `min_bytes`.
-// There is a single segment if the trace cannot be cut, or if `keep_going` returns false, which
-// whoever reads the segment asks again; it may be empty.
+// There is a single segment if the trace cannot be cut, or if `keep_going`, which may be empty,
+// returns false; the reader of the segment will call it again.
 SegmentPlan PlanSegments(const ByteSource& source, size_t jobs, uint64_t min_bytes,
                          const std::function<bool()>& keep_going);
 
