@@ -9,7 +9,7 @@
 
 namespace gotrace::internal {
 
-// Returns how many bytes of the output the piece is.
+// Returns the size of the piece in the output, in bytes.
 inline uint64_t SizeOf(const RepairPiece& piece) {
   return piece.bytes.empty() ? piece.size : piece.bytes.size();
 }
