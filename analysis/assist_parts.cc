@@ -17,7 +17,7 @@ void AssistParts::Add(const Event& event) {
       Begin(GoId{event.range_parts().scope.id}, time);
       break;
     case EventType::kGCMarkAssistActive: {
-      // It is active since before the generation, unless its begin is known.
+      // It has been active since before the generation, unless its begin is known.
       const GoId goroutine{event.range_parts().scope.id};
       const auto known = spans_.find(goroutine);
       if (known != spans_.end() && known->second.back().end == kForever) break;
@@ -61,7 +61,7 @@ void AssistParts::AddGoroutine(const GoInterval& interval) {
 }
 
 void AssistParts::Merge(const AssistParts& next) {
-  // What the next part states goes on there.
+  // An assist that the next part states continues there.
   for (const auto& [goroutine, end] : next.older_) {
     const auto known = spans_.find(goroutine);
     if (known != spans_.end() && known->second.back().end == kForever) {

@@ -48,7 +48,7 @@ void GoroutineRanges::AddRange(const Event& event) {
 }
 
 void GoroutineRanges::Begin(const Key& key, const Point& begin) {
-  if (open_.contains(key)) Remove(key);  // The end of the one before is missing.
+  if (open_.contains(key)) Remove(key);  // The end of the previous one is missing.
   open_.emplace(key, begin);
   keys_[begin.goroutine].insert(key);
 }

@@ -9,7 +9,7 @@
 namespace gotrace::internal {
 namespace {
 
-// In order of goroutines, and so in the same order on every machine.
+// Returns the entries in order of goroutines, which is the same on every machine.
 template <class Entries>
 std::vector<typename Entries::mapped_type> Sorted(const Entries& entries) {
   std::vector<typename Entries::mapped_type> sorted;
