@@ -1,9 +1,9 @@
 // The states of goroutines come from a StateTracker, as intervals. An interval is known when it
-// ends, so the record of its beginning is written then: later than those of events meanwhile, but
+// ends, so the record of its beginning is written then: after the records of events in between, but
 // in order of time for each goroutine. All other records are written with their event.
 //
-// Before the window of time begins, events only change what is open. Once the first event of the
-// window comes, what is open is written with the time at which the window begins.
+// Before the window of time begins, events only change the set of open slices. With the first event
+// of the window, the open slices are written with the time at which the window begins.
 #include "gotrace/fxt_exporter.h"
 
 #include <algorithm>
@@ -46,13 +46,13 @@ namespace {
 // The CPU of goroutines that change their state without a P. Perfetto has no more CPUs.
 constexpr int64_t kNoCpu = 4095;
 
-// Longer strings are cut off, so that every record fits into its maximum size. Go's own strings
-// have at most 1024 bytes.
+// Longer strings are cut off, so that no record exceeds its maximum size. Go's own strings have at
+// most 1024 bytes.
 constexpr size_t kMaxText = 8000;
 
 constexpr int64_t kNotOnCpu = -1;
 
-// What the writer of a goroutine's states knows.
+// The state of writing a goroutine.
 struct GoThread {
   bool is_introduced = false;        // Its thread record was written,
   bool is_named = false;             // with its name,
@@ -60,8 +60,8 @@ struct GoThread {
   int64_t cpu = kNotOnCpu;           // Where the file says that it runs.
 };
 
-// If the end of a slice interrupts more than this number of others, these do not begin again, so
-// that the file is not larger than in proportion to the trace.
+// If the end of a slice interrupts more than this number of others, these are not resumed, so that
+// the size of the file is in proportion to the trace.
 constexpr size_t kMaxInterrupted = 16;
 
 struct OpenTask {
@@ -97,10 +97,10 @@ class FxtExporter::Impl final : public IntervalConsumer {
   void Merge(IntervalConsumer&&, const InternerMap&) override {}
 
  private:
-  // The window, once it is known when the trace starts.
+  // Sets the window, once the start of the trace is known.
   void SetWindow(int64_t start);
   bool InWindow(int64_t time) const { return from_ <= time && time <= to_; }
-  // Writes what is open at the beginning of the window.
+  // Writes the slices that are open at the beginning of the window.
   void OpenWindow();
 
   void AddEvent(const Event& event);
@@ -116,7 +116,7 @@ class FxtExporter::Impl final : public IntervalConsumer {
   void AddExperimental(const Event& event);
 
   void BeginSlice(const ResourceId& scope, OpenSlice slice, int64_t time, const Event& event);
-  // Ends one of the open slices of `scope`. Those that are written inside of it are interrupted.
+  // Ends one of the open slices of `scope`. Slices that are written inside it are interrupted.
   void EndSlice(const ResourceId& scope, OpenSlice* slice, int64_t time,
                 std::vector<FxtArgument> arguments);
   void WriteBegin(uint64_t lane, int64_t time, const OpenSlice& slice);
@@ -130,12 +130,13 @@ class FxtExporter::Impl final : public IntervalConsumer {
   void WriteState(const GoInterval& interval);
   void Enter(const GoInterval& interval, int64_t time, GoThread* go);
   void Leave(GoId id, FxtState state, int64_t time, GoThread* go, absl::string_view reason = "");
-  // Writes that something woke a goroutine. Returns false if nothing is known to have.
+  // Writes that something woke a goroutine. Returns false if the waker is not known.
   bool WriteWakeup(const GoInterval& interval);
   void WriteSyscall(const GoInterval& interval, int64_t begin, int64_t end);
   void WriteWait(const GoInterval& interval, int64_t begin, int64_t end);
   void WriteFlows(const GoInterval& interval);
-  // Writes that what another goroutine did at `begin` let `goroutine` run at `end`.
+  // Writes a flow from the action of another goroutine at `begin` to `goroutine`, which could run
+  // because of it, at `end`.
   void WriteFlow(absl::string_view name, const Cause& cause, int64_t begin, GoId goroutine,
                  int64_t end);
   bool SelectsPlace(ProcId proc, ThreadId thread) const {
@@ -156,23 +157,23 @@ class FxtExporter::Impl final : public IntervalConsumer {
   uint64_t KoidOf(GoId id) { return koids_.Of(ResourceKind::kGoroutine, id.value); }
   uint64_t LaneOf(const ResourceId& scope);
   uint64_t LaneOf(const Event& event) { return LaneOf(ScopeOf(event)); }
-  // The goroutine of an event, or its P, or none of them.
+  // Returns the goroutine of an event, or else its P, or else nothing.
   static ResourceId ScopeOf(const Event& event);
   OpenSlices& SlicesOf(const ResourceId& scope) {
     const bool is_runtime = scope.kind == ResourceKind::kGoroutine && scope.id == GoId::kNone.value;
     return is_runtime ? slices_[{}] : slices_[{scope.kind, scope.id}];
   }
 
-  // The CPU that a P is in the file.
+  // Returns the CPU of a P in the file.
   int64_t CpuOf(ProcId proc) const {
     return (proc.value >= 0 && proc.value < kNoCpu ? proc.value : kNoCpu) ^ cpu_bits_;
   }
-  // A time in the file.
+  // Converts a time to the time in the file.
   uint64_t TicksOf(int64_t time) const {
     return static_cast<uint64_t>(time) + static_cast<uint64_t>(options_.time_offset);
   }
 
-  // Return an event record of `lane`, and a scheduling record. Write() writes it.
+  // Return an event record of `lane`, and a scheduling record, for Write().
   FxtRecord& Make(FxtEvent kind, int64_t time, uint64_t lane, absl::string_view category,
                   absl::string_view name);
   FxtRecord& Make(FxtScheduling kind, int64_t time, int64_t cpu);
@@ -201,7 +202,7 @@ class FxtExporter::Impl final : public IntervalConsumer {
   internal::StateCounters state_counters_;
   internal::FxtKoids koids_ = internal::FxtKoids(options_.pid);
   FxtRecord record_;
-  std::string stack_text_;  // That of the record.
+  std::string stack_text_;  // The stack of the record.
 
   bool has_events_ = false;
   bool has_process_ = false;
@@ -211,17 +212,17 @@ class FxtExporter::Impl final : public IntervalConsumer {
   int64_t from_ = std::numeric_limits<int64_t>::min();
   int64_t to_ = std::numeric_limits<int64_t>::max();
   int64_t last_time_ = std::numeric_limits<int64_t>::min();
-  int64_t sync_time_ = std::numeric_limits<int64_t>::min();  // When the generation began.
+  int64_t sync_time_ = std::numeric_limits<int64_t>::min();  // The time when the generation began.
 
   absl::flat_hash_map<GoId, GoThread> goroutines_;
   std::vector<GoId> ended_;  // Goroutines that the current event ended.
   std::map<std::pair<ResourceKind, int64_t>, OpenSlices> slices_;
   std::map<uint64_t, OpenTask> tasks_;
   std::array<std::optional<uint64_t>, std::size(internal::kMetricCounters)> metrics_;
-  absl::flat_hash_set<uint64_t> lanes_;  // Those without a goroutine that were introduced.
+  absl::flat_hash_set<uint64_t> lanes_;  // Introduced lanes without a goroutine.
   uint64_t flows_ = 0;
 
-  // What keeps ids apart from those of other processes.
+  // Makes ids different from those of other processes.
   const int64_t cpu_bits_ = static_cast<int64_t>(internal::ProcessBits(options_.pid, 12));
   const uint64_t id_bits_ = internal::ProcessBits(options_.pid, 64);
 };
@@ -239,7 +240,7 @@ void FxtExporter::Impl::Add(absl::Span<const Event> events) {
     if (event.kind() == EventKind::kSync && event.time() <= to_) state_counters_.BeginGeneration();
     if (event.time() >= from_ && !is_open_) OpenWindow();
     last_time_ = std::max(last_time_, std::min(event.time(), to_));
-    // The end of a goroutine ends its regions first.
+    // A goroutine's regions end before the goroutine does.
     AddEvent(event);
     tracker_.Add(absl::MakeConstSpan(&event, 1));
     for (const GoId id : ended_) goroutines_.erase(id);
@@ -274,7 +275,7 @@ absl::Status FxtExporter::Impl::Finish() {
   if (is_open_) {
     const int64_t end = std::max(from_, last_time_);
     state_counters_.Finish(end);
-    // What is open lasts until the last record.
+    // Open slices last until the last record.
     Make(FxtEvent::kInstant, end, LaneOf(ResourceId{}), "trace", "end");
     Write();
   }
@@ -331,8 +332,8 @@ void FxtExporter::Impl::AddEvent(const Event& event) {
       if (event.kind() == EventKind::kRangeActive) {
         OpenSlices& open = SlicesOf(range.scope);
         if (open.LastRange(slice.name) != nullptr) return;
-        // It has been open since the generation began, though it may be stated late. It cannot
-        // enclose what has begun since then.
+        // It has been open since the generation began, even if it is stated late. But it cannot
+        // enclose slices that began in the meantime.
         if (open.empty()) time = sync_time_;
       }
       return BeginSlice(range.scope, slice, time, event);
@@ -370,7 +371,7 @@ void FxtExporter::Impl::AddTransition(const Event& event) {
       event.transition_to() != static_cast<uint8_t>(GoState::kNotExist)) {
     return;
   }
-  // Nothing can end what is still open when the goroutine does.
+  // Nothing can end slices that are still open when the goroutine ends.
   const auto found = slices_.find({resource.kind, resource.id});
   if (found == slices_.end()) return;
   const std::vector<OpenSlice*>& written = found->second.written();
@@ -495,7 +496,7 @@ void FxtExporter::Impl::AddRegionEnd(const Event& event) {
   const ResourceId scope = ScopeOf(event);
   OpenSlice* const slice = SlicesOf(scope).LastRegion();
   if (slice != nullptr) return EndSlice(scope, slice, event.time(), {});
-  // It began before the trace did. A duration would have to enclose all that the goroutine has had
+  // It began before the trace did. A duration would have to enclose all slices of the goroutine
   // since then.
   if (!InWindow(event.time()) || !select_.Matches(event, 0)) return;
   FxtRecord& record =
@@ -592,7 +593,7 @@ void FxtExporter::Impl::WriteState(const GoInterval& interval) {
     WriteWait(interval, begin, std::min(interval.end, to_));
   }
   WriteFlows(interval);
-  // After a gap nothing is known of the goroutine until its next interval.
+  // After a gap, the state of the goroutine is unknown until its next interval.
   const bool has_gap = interval.end_clipped && !is_finishing_;
   if (interval.end > to_ || !(interval.ends_life || has_gap)) return;
   if (go.cpu != kNotOnCpu || SelectsPlace(interval.ended_by.proc, interval.ended_by.thread)) {
@@ -616,7 +617,7 @@ void FxtExporter::Impl::Enter(const GoInterval& interval, int64_t time, GoThread
   if (go->cpu == kNotOnCpu && !SelectsPlace(interval.begun_by.proc, interval.begun_by.thread)) {
     return;
   }
-  // In a wake-up without a waker, Perfetto takes the thread for its own waker.
+  // Perfetto assumes that a thread woken without a waker woke itself.
   if (go->cpu == kNotOnCpu && interval.state == GoState::kRunnable && !is_clipped &&
       WriteWakeup(interval)) {
     return;

@@ -1,6 +1,6 @@
 // Every event updates the state of its goroutine, and the open slices of its track. From the
-// beginning of the time window on, the changes are written, too. What was current at that time is
-// written with the window's beginning as its own.
+// beginning of the time window on, the changes are also written. States and slices that are current
+// then are written with the beginning of the window as their own.
 #include "gotrace/perfetto_exporter.h"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ struct Slice {
   bool is_written = false;
 };
 
-// How the end of a slice finds it. A goroutine waits, or is in a syscall, once at a time.
+// The key by which the end of a slice finds it. A goroutine has only one wait or syscall at a time.
 struct SliceTraits {
   using Key = std::pair<PerfettoCategory, StringId>;
   static Key KeyOf(const Slice& slice) {
@@ -56,17 +56,17 @@ struct SliceTraits {
   static bool Has(const Slice& slice, const Key& key) { return KeyOf(slice) == key; }
 };
 
-// A track's open slices, the outermost first.
+// A track's open slices, outermost first.
 using Slices = internal::OpenStack<Slice, SliceTraits>;
 
 struct Goroutine {
   GoId id;
   GoState state = GoState::kUndetermined;
-  int64_t since = 0;  // When the state began, or that of the window.
+  int64_t since = 0;  // The begin of the state, or of the window.
   StringId name = StringId::kEmpty;
-  ProcId proc;  // kRunning: where, if that is known.
+  ProcId proc;  // kRunning: the P, if known.
   bool is_declared = false;
-  bool is_named = false;     // Whether what was written has its name.
+  bool is_named = false;     // Whether its name was written.
   bool is_old = false;       // Whether it existed before the events that were read.
   bool is_selected = false;  // Whether the filter selects the event that began the state.
   Slices slices;
@@ -120,12 +120,12 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
 
   void AddShifted(const Event& event);
   void Take(const Event& event);
-  // Takes an event of the window's last generation that comes after the window. A status may state
-  // what a goroutine did during the window.
+  // Processes an event that comes after the window, in its last generation. A status may state what
+  // a goroutine did during the window.
   void TakeAfterWindow(const Event& event);
   void TakeSync(const Event& event);
   void TakeGoTransition(const Event& event);
-  // Remembers the P that a transition lets the thread have.
+  // Records the P that the thread has after a transition.
   void NoteProcOfThread(const Event& event);
   void TakeMetric(const Event& event);
   void TakeRange(const Event& event);
@@ -143,19 +143,19 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   Goroutine& Create(const Event& event);
   void ChangeState(const Event& event, Goroutine& goroutine);
   void End(const Event& event, Goroutine& goroutine);
-  // `event` puts the goroutine into `state`, at `time`.
+  // Sets the state of the goroutine, into which `event` puts it at `time`.
   void SetState(const Event& event, Goroutine& goroutine, GoState state, int64_t time);
-  // The slice of a goroutine that waits, for `reason` if that is known, or is in a syscall.
+  // Returns the slice of a goroutine that waits, for `reason` if known, or is in a syscall.
   Slice SliceOf(GoState state, StringId reason, const Stack& stack);
 
   // Writes the state and the open slices of a goroutine as they are at `time`.
   void WriteCurrent(Goroutine& goroutine, int64_t time);
 
-  // Writes why a goroutine waits, if that is known.
+  // Writes why a goroutine waits, if known.
   void SetReason(int64_t time, const Goroutine& goroutine);
 
-  // Sets the name of the goroutine to the function that `stack`, one of its own, began with, if it
-  // is not known yet.
+  // If the name of the goroutine is not known yet, sets it to the outermost function of `stack`,
+  // which must be its own.
   void Learn(Goroutine& goroutine, const Stack& stack);
   StringId NameOf(const Goroutine& goroutine) const {
     return goroutine.name == StringId::kEmpty ? goroutine_ : goroutine.name;
@@ -167,18 +167,19 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   bool WritesScheduling() const {
     return writes_states_ && options_.scheduling != PerfettoScheduling::kOff;
   }
-  // Whether `event` passes the filter, whatever its time.
+  // Returns whether `event` passes the filter, whatever its time.
   bool SelectsEvent(const Event& event) const {
     return selects_all_ || selection_.Matches(event, /*start=*/0);
   }
-  // Whether `event`, which is not after the window, passes the filter and is inside the window.
+  // Returns whether `event`, which must not be after the window, passes the filter and is inside
+  // the window.
   bool Wants(const Event& event) const { return is_in_window_ && SelectsEvent(event); }
 
-  // The track of a goroutine, which is declared if need be.
+  // Returns the track of a goroutine, which is declared if necessary.
   PerfettoTrack TrackOf(Goroutine& goroutine);
   PerfettoTrack TrackOf(GoId id);
   void DeclareProc(ProcId id);
-  // The track of the goroutine of `event`, or that of the program.
+  // Returns the track of the goroutine of `event`, or of the program if there is none.
   PerfettoTrack TrackOfContext(const Event& event);
 
   StackId StackOf(const Stack& stack) {
@@ -191,10 +192,10 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   // The same for other tracks.
   void PushSlice(int64_t time, PerfettoTrack track, Slice slice, const Event& event,
                  Slices* slices);
-  // Writes those of the open slices that the filter selects.
+  // Writes the open slices that the filter selects.
   void WriteSlices(int64_t time, PerfettoTrack track, Slices* slices);
   void WriteSlice(int64_t time, PerfettoTrack track, const Slice& slice);
-  // Ends the latest slice with the key, if there is one, and those inside of it.
+  // Ends the latest slice with the key, if there is one, and the slices inside it.
   void PopSlice(int64_t time, PerfettoTrack track, const SliceTraits::Key& key,
                 const PerfettoDetails& details, Slices* slices);
   // Ends all slices but the first `count`, the outermost of them with `details`.
@@ -219,7 +220,7 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
   const bool selects_all_ = selection_.MatchesAll();
   const bool writes_states_ = selection_.Selects(EventKind::kStateTransition);
 
-  // Names of our own.
+  // Names that do not come from the trace.
   const StringId goroutine_ = Intern("goroutine");
   const StringId waiting_ = Intern("waiting");
   const StringId syscall_ = Intern("syscall");
@@ -268,7 +269,7 @@ void PerfettoExporter::Impl::Add(absl::Span<const Event> events) {
 }
 
 void PerfettoExporter::Impl::AddShifted(const Event& event) {
-  // First, while goroutines that end have names.
+  // Comes first, while goroutines that end still have names.
   if (threads_ != nullptr) threads_->Add(absl::MakeConstSpan(&event, 1));
   if (!begin_.has_value()) {
     begin_ = event.time();
@@ -515,7 +516,7 @@ Goroutine& PerfettoExporter::Impl::Create(const Event& event) {
     tracks_.AddInstant(time, TrackOf(goroutine), {.name = created_, .flow_in = flow});
   }
   if (state == GoState::kWaiting || state == GoState::kSyscall) {
-    // Its stack is where it will start.
+    // Its stack is the place where it will start.
     PushSlice(time, goroutine, SliceOf(state, StringId::kEmpty, Stack()), event);
   }
   return goroutine;
@@ -533,13 +534,13 @@ void PerfettoExporter::Impl::ChangeState(const Event& event, Goroutine& goroutin
   const StringId name = NameOf(goroutine);
   if (before == GoState::kRunning) {
     if (goroutine.proc == ProcId::kNone && event.proc() != ProcId::kNone) {
-      // Only now it is known where it ran.
+      // Its P is known only now.
       goroutine.proc = event.proc();
       if (schedules) {
         scheduling_.SetInitiallyRunning(goroutine.since, goroutine.id, name, goroutine.proc);
       }
     }
-    // Also where only the beginning was selected.
+    // Also if only the beginning was selected.
     if (WritesStates(goroutine) && WritesScheduling() && goroutine.proc != ProcId::kNone) {
       scheduling_.Stop(time, goroutine.id, name, goroutine.proc, state);
     }
@@ -857,7 +858,7 @@ void PerfettoExporter::Impl::AddThread(const ThreadInterval& interval) {
 absl::Status PerfettoExporter::Impl::Finish() {
   if (threads_ != nullptr) threads_->Finish().IgnoreError();
   if (!has_begun_) BeginFile(last_time_);
-  // Shows until when the last states lasted.
+  // Shows how long the last states lasted.
   const int64_t end = is_past_ ? options_.filter.times.to : last_time_;
   state_counters_.Finish(end);
   for (const Goroutine* const goroutine : goroutines_.Sorted()) {

@@ -1,8 +1,8 @@
-// How it works: each goroutine has a state, and the regions that are open. From the first time of
-// the filter on, lines are written as events come. The line that starts a thread comes as soon as
-// the function of the goroutine is known, and in any case before its other lines. If there are such
-// before the function is known, which is part of the thread's name in each line, they are held back
-// for a while, and so is everything after them.
+// How it works: each goroutine has a state, and its open regions. From the first time of the filter
+// on, lines are written as events come. The line that starts a thread comes as soon as the function
+// of the goroutine is known, and in any case before its other lines. The function is part of the
+// thread's name in each line, so lines from before it is known are held back for a while, along
+// with everything after them.
 #include "gotrace/trace2_exporter.h"
 
 #include <algorithm>
@@ -36,13 +36,13 @@ using internal::Trace2Formatter;
 
 constexpr absl::string_view kBackgroundCategory = "background";
 
-// How many lines are held back until the name of the first one's thread is known.
+// The maximum number of lines that are held back until the name of the first one's thread is known.
 constexpr size_t kMaxHeldLines = 4096;
 
-// Years have four digits. Only damaged traces have times beyond.
+// Years have four digits. Only damaged traces have later times.
 const absl::Time kMaxTime = absl::FromUnixSeconds(253'402'300'799);
 
-// What is counted, for each thread and for the whole program.
+// The counters, for each thread and for the whole program.
 enum Counter { kCreated, kUnblocked, kCounterEnd };
 constexpr absl::string_view kCounterNames[kCounterEnd] = {"created", "unblocked"};
 using Counters = std::array<uint64_t, kCounterEnd>;
@@ -70,7 +70,7 @@ struct OpenRegion {
   bool is_written = false;
 };
 
-// How the end of a region or a range finds it.
+// The key by which the end of a region or range finds it.
 struct RegionTraits {
   struct Key {
     bool is_range = false;
@@ -93,7 +93,7 @@ struct RegionTraits {
 
 struct ThreadName {
   std::string text;       // "th7:main.work"
-  bool is_final = false;  // Whether it has the function, or never will.
+  bool is_final = false;  // Whether it is final: it has the function, or never will.
 };
 
 // A thread of Trace2: a goroutine, or the main thread.
@@ -108,7 +108,7 @@ struct Thread {
   int64_t since = 0;  // When the state began.
   TimerId timer = kRunning;
   OpenStack<OpenRegion, RegionTraits> regions;
-  std::vector<int64_t> written_begins;  // Of those regions that are written.
+  std::vector<int64_t> written_begins;  // The begins of the written regions.
   std::map<TimerId, Trace2Timer> timers;
   Counters counters = {};
 };
@@ -133,7 +133,7 @@ SourcePlace PlaceOf(const Stack& stack) {
   return {frame.file, frame.line};
 }
 
-// 0 if the times of a damaged trace go back.
+// Returns 0 if times go backwards, as in a damaged trace.
 uint64_t Elapsed(int64_t begin, int64_t end) {
   return end < begin ? 0 : static_cast<uint64_t>(end) - static_cast<uint64_t>(begin);
 }
@@ -141,7 +141,7 @@ uint64_t Elapsed(int64_t begin, int64_t end) {
 // A line that waits for the name of its thread, or for lines before it.
 struct HeldLine {
   std::shared_ptr<ThreadName> thread;
-  Trace2Event event;  // Without what follows.
+  Trace2Event event;  // Without the members below.
   std::string file, category, name, text;
   std::vector<std::string> arguments;
 };
@@ -207,8 +207,8 @@ class Trace2Exporter::State {
   }
 
  private:
-  // Takes an event after the window. Until the end of the generation, the trace still states in
-  // which states goroutines are that have done nothing in it, and what they had in progress.
+  // Processes an event after the window. Until the end of the generation, the trace still states
+  // the states, open regions and ranges of goroutines without events in it.
   void AddPast(const Event& event) {
     if (!is_past_) {
       is_past_ = true;
@@ -242,7 +242,7 @@ class Trace2Exporter::State {
   // Whether the thread is written even if nothing happens on it.
   bool Lists(const Thread& thread) const { return lists_threads_ && selection_.Selects(thread.id); }
 
-  // Whether the event is selected, be it before the window or in it.
+  // Returns whether the event is selected, before the window or in it.
   bool Selects(const Event& event) const {
     return selects_all_ || selection_.Matches(event, /*start=*/0);
   }
@@ -413,7 +413,7 @@ class Trace2Exporter::State {
       default:
         break;
     }
-    // After a new thread was started with what the event itself says.
+    // Only after a new thread was started with the data of the event itself.
     if (event.kind() != EventKind::kStackSample && event.goroutine() != GoId::kNone) {
       Thread* const thread = threads_.Find(event.goroutine());
       if (thread != nullptr && !thread->has_function) Learn(*thread, event.stack());
@@ -446,7 +446,7 @@ class Trace2Exporter::State {
 
   // --- Threads.
 
-  // Returns the thread of a goroutine, which is older than the trace if it is not known yet.
+  // Returns the thread of a goroutine. If it is not known yet, it is older than the trace.
   Thread& Get(GoId id) {
     if (Thread* const thread = threads_.Find(id); thread != nullptr) return *thread;
     Thread& thread = *threads_.Insert(id);
@@ -461,7 +461,7 @@ class Trace2Exporter::State {
     return event.goroutine() == GoId::kNone ? main_ : Get(event.goroutine());
   }
 
-  // Sets the function of the thread if `stack`, one of its own, says which it is, and starts the
+  // Sets the function of the thread if `stack`, which must be its own, has it, and starts the
   // thread, which was created at `place`, if it is to be listed.
   void Learn(Thread& thread, const Stack& stack, const SourcePlace& place = {}) {
     if (thread.has_function || stack.none() || stack.size() == 0) return;
@@ -573,7 +573,7 @@ class Trace2Exporter::State {
   }
 
   void Create(const Event& event, GoId id) {
-    // Only in a damaged trace there is one of that id.
+    // Only a damaged trace has another one with this id.
     if (Thread* const old = threads_.Find(id); old != nullptr) {
       if (is_in_window_) EndThread(*old, event.time());
       threads_.Erase(old);
@@ -634,7 +634,7 @@ class Trace2Exporter::State {
     }
   }
 
-  // Leaves the latest region with the key, and those within it. Returns false if there is none.
+  // Leaves the latest region with the key, and those inside it. Returns false if there is none.
   bool Leave(const Event& event, Thread& thread, const RegionTraits::Key& key) {
     const size_t place = thread.regions.FindLast(key);
     if (place == thread.regions.kNone) return false;
@@ -682,7 +682,7 @@ class Trace2Exporter::State {
       return;
     }
     const bool is_active = event.kind() == EventKind::kRangeActive;
-    // Each generation says anew which ranges are active.
+    // Each generation states again which ranges are active.
     if (is_active && thread.regions.FindLast(key) != thread.regions.kNone) return;
     Enter(event, thread,
           {.is_range = true,
@@ -754,7 +754,7 @@ class Trace2Exporter::State {
   void BeginTask(const Event& event) {
     const Task begun = event.task();
     OpenTask& task = tasks_[begun.id];
-    // Only in a damaged trace there is one of that id.
+    // Only a damaged trace has another one with this id.
     if (task.is_written) EndTask(begun.id, task, event.goroutine(), -1, event.time(), {});
     task = {.type = std::string(begun.type),
             .begin = event.time(),
@@ -792,9 +792,9 @@ class Trace2Exporter::State {
       selection_.procs.empty() && selection_.threads.empty() &&
       (selection_.kinds.empty() || selection_.kinds.contains(EventKind::kStateTransition));
   TextSink sink_;
-  std::optional<Trace2Formatter> formatter_;  // Once there is output.
+  std::optional<Trace2Formatter> formatter_;  // Set once there is output.
   std::string session_id_;
-  absl::Status status_;  // Why there cannot be any.
+  absl::Status status_;  // The error that prevents output.
   std::deque<HeldLine> held_lines_;
 
   EventTimes times_;
