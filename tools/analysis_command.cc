@@ -18,17 +18,17 @@
 namespace gotrace::internal {
 namespace {
 
-// The rows of a table for people, unless --top is given, and the columns of their terminal.
+// The default maximum number of rows of a table for people, and the width of its lines.
 constexpr uint64_t kTextRows = 40;
 constexpr size_t kTextWidth = 100;
 
-// What of a trace was read, on all threads.
+// The amount of a trace that was read, on all threads.
 struct Reached {
   std::atomic<uint64_t> bytes = 0;
   std::atomic<uint64_t> events = 0;
 };
 
-// Passes events on, and shows progress where they pass on the thread that it was made on.
+// Forwards events, and shows progress if they are added on the thread that made it.
 class WatchedSink final : public MergeableSink {
  public:
   WatchedSink(std::unique_ptr<AnalysisSink> sink, uint64_t total, Reached* reached,
@@ -117,7 +117,7 @@ void AnalysisCommand::AppendTableFlags(std::vector<Flag>* rows) {
                .value = "COLUMN",
                .help = "Sort by a column, the largest first; texts in alphabetical order. "
                        "docs/analyses.md lists the columns.",
-               // They depend on the flags that say what the rows are, which may follow this one.
+               // They depend on the flags that determine the rows, which may follow this one.
                .set = {SetText(&sort_), MakeTable(nullptr, Interner()).Names()}},
               {.name = "top",
                .value = "N",
@@ -163,7 +163,8 @@ AnalysisCommand::ReadResult AnalysisCommand::ReadWhole(const std::string& file,
   if (!input.ok()) return {.status = input.status()};
   PrintTransportNotes(file, input->notes);
   const ReaderOptions options = reading_.Options(nullptr);
-  // Bytes are counted as the trace has them, which are more than those of a compressed file.
+  // The bytes of the decompressed trace are counted, which are more than those of a compressed
+  // file.
   const bool is_forkable = input->source->Fork(0) != nullptr;
   const uint64_t input_size = input->source->input_size();
   const uint64_t total = is_forkable ? input_size : 0;
@@ -283,7 +284,7 @@ void AnalysisCommand::Print(const ReadResult& result, FileOutput* output) {
   if (format_ == kOwnFormat) return PrintOwnFormat(*result.sink, &output->buffer());
   const std::string file = output->name();
   if (!IsTable() && !json_) {
-    // A page about nothing would only hide the error.
+    // An empty page would only hide the error.
     if (!result.status.ok() && result.sink->event_count() == 0) return;
     output->BeginText();
     return PrintPage(*result.sink, file, &output->buffer());

@@ -27,7 +27,7 @@ absl::Status CheckWallTimes(const std::string& file, const FilterFlags& filter, 
       "the start, like 1.5s"));
 }
 
-// Returns the first time that the filter selects in a trace with that index, or an earlier one.
+// Returns the first time that the filter selects in the trace with this index, or an earlier time.
 int64_t FirstTimeOf(const FilterFlags& flags, const TraceIndex& index) {
   const absl::Span<const TraceIndex::Generation> generations = index.generations();
   if (!flags.wall_from.has_value()) {
@@ -44,7 +44,7 @@ int64_t FirstTimeOf(const FilterFlags& flags, const TraceIndex& index) {
     EventTimes times;
     times.See(*generations[i].clock_snapshot);
     from = *times.TraceTime(*flags.wall_from);
-    // The generation reaches the time before the next one begins.
+    // The generation reaches the time before the next generation begins.
     if (i + 1 < generations.size() && from < generations[i + 1].first_time) break;
   }
   return from;
@@ -140,7 +140,7 @@ void EventSelection::BeginGeneration(const Event& sync) {
   }
   if (!options_.filter.has_wall_times() && !options_.wall) return;
   times_.See(sync);
-  // What the clock does not know yet stays as it is.
+  // Wall-clock times that the clock cannot convert yet stay as they are.
   if (options_.filter.wall_from.has_value()) {
     filter_.times.from = times_.TraceTime(*options_.filter.wall_from).value_or(filter_.times.from);
   }

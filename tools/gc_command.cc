@@ -81,7 +81,7 @@ SetFlag SetWindows(std::vector<int64_t>* windows) {
   };
 }
 
-// Answers for each window once everything is read.
+// Computes the results for each window once everything is read.
 class MmuAnalysis final : public Analysis {
  public:
   struct Row {
@@ -100,7 +100,7 @@ class MmuAnalysis final : public Analysis {
     const MmuCurve curve(utilization_.series());
     for (const int64_t window : windows_) {
       std::vector<UtilizationWindow> worst = curve.Worst(window, kWorstWindows);
-      // The first of them is that of the MMU, if the window is one.
+      // The first of them has the MMU.
       const double mmu = worst.empty() ? curve.Mmu(window) : worst.front().utilization;
       rows_.push_back({window, mmu, std::move(worst)});
     }

@@ -1,4 +1,4 @@
-// The command `profile`: in which stacks goroutines spent their time.
+// The command `profile`: the stacks in which goroutines spent their time.
 #include <memory>
 #include <string>
 #include <utility>
@@ -240,7 +240,7 @@ class ProfileCommand final : public AnalysisCommand {
   std::string start_;
   bool by_goroutine_ = false;
   bool by_proc_ = false;
-  Profile::Options regions_;  // Only what is about regions.
+  Profile::Options regions_;  // Only the options about regions.
   bool is_compatible_ = false;
 };
 

@@ -25,7 +25,7 @@ int main() {
     std::cerr << docs.status().message() << "\n";
     return 1;
   }
-  // Pages of commands that are gone do not stay.
+  // Removes pages of commands that no longer exist.
   for (const char* const folder : {"docs/man", "completions"}) {
     fs::remove_all(top / folder);
     fs::create_directories(top / folder);
