@@ -4,8 +4,8 @@
 // reading is an assumption about which of the bytes so far are text, and what the others encode. It
 // can either take the next byte as part of the trace, or cut out text up to the end of the line. A
 // reading ends at anything that no trace contains, and is charged a cost, roughly in bits, for
-// anything unusual. Of several readings at the same byte that expect the same, only the cheapest is
-// kept.
+// anything unusual. Of several readings at the same byte with the same expectations, only the
+// cheapest is kept.
 #include "parser/framing/printed_text.h"
 
 #include <algorithm>
@@ -26,7 +26,8 @@ namespace {
 
 // The maximum number of readings at one byte.
 constexpr size_t kMaxReadings = 128;
-// The same inside a string, where text may begin anywhere, and only the string's end shows where.
+// The same inside a string, where text may begin anywhere, and only the end of the string shows the
+// place.
 constexpr size_t kMaxReadingsInData = 512;
 // By how much a reading may cost more than the best one at the same byte.
 constexpr int kMaxExtraCost = 60;
@@ -157,7 +158,8 @@ int CostOfDistance(uint64_t a, uint64_t b) {
   return bits <= 24 ? 0 : bits <= 32 ? bits - 24 : kVeryStrange;
 }
 
-// Returns how unusual such an event of the thread is here, and updates what the thread has.
+// Returns how unusual such an event of the thread is here, and updates the thread's goroutine and
+// P.
 int Follow(EventType type, Reading* r) {
   Has& g = r->goroutine;
   Has& p = r->proc;

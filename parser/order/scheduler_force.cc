@@ -1,4 +1,4 @@
-// Continuing after faults: what the model must assume so that an event can come next anyway.
+// Continuing after faults: the assumptions that allow an event to come next anyway.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -47,7 +47,7 @@ void SchedulerModel::MakeAdmissible(const TimedEvent& event, ThreadState* thread
       if (thread != nullptr) SetCurrentProc(*thread, ProcStatus::kRunning);
       break;
     case EventType::kProcSteal:
-      // The P may be with any thread by now.
+      // Any thread may have the P by now.
       SetProcState(proc, ProcStatus::kSyscallAbandoned, event.args[1]);
       break;
     case EventType::kGoStatus:
@@ -103,7 +103,7 @@ void SchedulerModel::MakeAdmissibleStatus(const TimedEvent& event, GoId goroutin
   }
 }
 
-// Does this for events that are about what their own thread executes.
+// Does this for events about the goroutine or P of their own thread.
 void SchedulerModel::MakeAdmissibleContext(const TimedEvent& event, ThreadState& thread) {
   switch (event.type) {
     case EventType::kGoDestroy:
@@ -175,8 +175,7 @@ void SchedulerModel::MakeAdmissibleRange(const TimedEvent& event, ThreadState* t
   }
 }
 
-// Assumes that the regions inside of the one that ends have ended. A region that never began ends
-// alone.
+// Assumes that the regions inside the ending one have ended. A region that never began ends alone.
 void SchedulerModel::MakeAdmissibleRegionEnd(const TimedEvent& event, GoroutineState* goroutine) {
   const absl::string_view* const name = generation_->tables().FindString(event.args[1]);
   if (goroutine == nullptr || name == nullptr) return;

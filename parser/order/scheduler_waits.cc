@@ -1,5 +1,5 @@
-// Lists what events wait for, as conditions that are cheap to look up: for each rule that can
-// return kWaits, which requirement is not met.
+// Lists the conditions for which events wait, in a form that is cheap to look up: for each rule
+// that can return kWaits, the requirement that is not met.
 #include <algorithm>
 
 #include "parser/order/scheduler_model.h"
@@ -79,7 +79,7 @@ void SchedulerModel::ListMetBy(const Event& event, WaitConditions* conditions) c
       break;
   }
   if (event.kind() != EventKind::kStateTransition) return;
-  // An event changes its subject, and what its thread executes.
+  // An event changes its subject, and the goroutine and P of its thread.
   const ResourceId subject = event.transition_resource();
   ListMetOfGoroutine(event.goroutine(), conditions);
   ListMetOfProc(event.proc(), conditions);
