@@ -7,7 +7,7 @@ namespace gotrace::internal {
 
 void KeepBefore(const Fault& fault, RepairPlan* plan) {
   const uint64_t place = fault.place.offset.value_or(plan->output_bytes);
-  uint64_t end = 0;  // Of the part that is kept, which is never everything.
+  uint64_t end = 0;  // The end of the part that is kept, which is never everything.
   for (const RepairedGeneration& generation : plan->generations) {
     const uint64_t its_end = generation.output_end;
     if (its_end <= place && its_end < plan->output_bytes) end = std::max(end, its_end);

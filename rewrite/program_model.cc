@@ -71,7 +71,7 @@ int ProgramModel::Apply(WriterEvent* event, absl::string_view name) {
   const GoId goroutine{static_cast<int64_t>(event->args[0])};
   const ProcId proc{static_cast<int64_t>(event->args[0])};
   const Thread context = thread == ThreadId::kNone ? Thread() : threads_[thread];
-  // A status may be about the id that means none, which no thread executes.
+  // A status may be about the id that means no goroutine, which no thread executes.
   Goroutine* const own =
       context.goroutine == GoId::kNone ? nullptr : FindGoroutine(context.goroutine);
   Proc* const own_proc = context.proc == ProcId::kNone ? nullptr : FindProc(context.proc);

@@ -28,7 +28,7 @@ bool EndsGoroutine(EventType type) {
          type == EventType::kGoSwitchDestroy;
 }
 
-// A region whose name is lost stays as it is: GenerationWriter finds out which one ends.
+// A region whose name is lost stays unchanged: GenerationWriter determines which one ends.
 bool IsRegionEvent(const WriterEvent& event, const GenerationTables& tables) {
   if (event.goroutine.value < 0) return false;
   if (EndsGoroutine(event.type)) return true;
@@ -240,7 +240,7 @@ class RegionRewriter::GenerationRewriter {
       std::copy(std::begin(original.args), std::end(original.args), event->args);
       return;
     }
-    // The region is of an earlier generation, whose tables have other ids.
+    // The region is from an earlier generation, whose tables have other ids.
     event->args[0] = region.task;
     event->args[1] = additions_->StringId(trace_.types_[region.type]);
   }

@@ -22,7 +22,7 @@ namespace {
 // The maximum number of framing faults kept in the plan.
 constexpr size_t kStrayKept = 5;
 
-// How many bytes Repair() passes on at once.
+// The number of bytes that Repair() passes on at once.
 constexpr size_t kCopyBlock = 1 << 16;
 
 // Reads a trace to its end. Returns its version, and stores the number of its events with and
@@ -47,8 +47,7 @@ absl::StatusOr<Version> ReadStrictly(ByteSource* source, const ReaderLimits& lim
   return reader->version();
 }
 
-// Opens the input, and undoes what happened to it in transport. Each reading has the same bytes, or
-// fails.
+// Opens the input, and undoes its damage in transport. Each reading has the same bytes, or fails.
 class UndoneInputs {
  public:
   // `open` must outlive this object, and may own the bytes of the sources.
@@ -67,7 +66,7 @@ class UndoneInputs {
     return steady_.Watch(std::move(input->source));
   }
 
-  // Return what was found by the sources so far.
+  // Return the findings of the sources so far.
   const std::vector<TransportNote>& notes() const { return notes_; }
   std::optional<InputBytes> bytes() const { return steady_.bytes(); }
 
@@ -269,7 +268,7 @@ class Planner {
     std::string bytes;
     const WrittenGeneration written = run_->writer->Write(content, &bytes);
     const Losses& losses = reader_->losses();
-    // As long as nothing is wrong, Go's reader accepts whatever the Reader accepts.
+    // As long as nothing is wrong, Go's reader accepts everything that the Reader accepts.
     const bool was_sound = losses.faults == 0 && !changed_regions_;
     const bool is_sound =
         was_sound || (!has_new_regions && IsSound(tables, losses) && !written.changed);
@@ -403,7 +402,8 @@ class Planner {
   RegionRewriter* const regions_;
   RepairPlan& plan_;
   bool regions_nest_ = true;
-  bool lost_ = false;  // Whether anything may be lost, so that the program may not have done wrong.
+  bool lost_ = false;  // Whether anything may be lost, so that problems may not be the program's
+                       // fault.
   bool changed_regions_ = false;  // Whether the regions of any generation were changed.
   const Reader* reader_ = nullptr;
   std::optional<Fault> passed_limit_;
@@ -427,8 +427,8 @@ class Planner {
 // Reads the output, piece by piece.
 class RepairedStream final : public ByteStream {
  public:
-  // `source` is watched by a SteadyInput that knows its bytes. Reading ends with the error of
-  // other bytes, also of those that are not part of the output.
+  // `source` must be watched by a SteadyInput that knows its bytes. Reading ends with an error if
+  // any bytes differ, including bytes that are not part of the output.
   RepairedStream(std::vector<RepairPiece> pieces, std::unique_ptr<ByteSource> source)
       : pieces_(std::move(pieces)), source_(std::move(source)) {}
 
