@@ -33,7 +33,7 @@ bool IsOff(const GivenFlag& given) {
   return given.flag->is_switch() && absl::SimpleAtob(given.value, &value) && !value;
 }
 
-// Returns what a flag needs as it is typed: "--to=a or --to=b".
+// Returns the flag that a flag requires, as it is typed: "--to=a or --to=b".
 std::string FormatNeeds(const Flag& flag) {
   const std::pair<absl::string_view, absl::string_view> needs =
       absl::StrSplit(flag.needs, absl::MaxSplits('=', 1));

@@ -149,7 +149,7 @@ class ManPage {
     if (std::exchange(*is_list, false) && is_item) text_ += ".RE\n";
   }
 
-  // Appends each sentence on its own line, so that man recognizes its end.
+  // Appends each sentence on its own line, so that man recognises its end.
   void Sentences(absl::string_view text) {
     while (true) {
       const size_t end = text.find(". ");

@@ -13,8 +13,8 @@
 namespace gotrace::internal {
 
 struct ProfileForm {
-  absl::string_view count_name;  // What a sample counts: "contentions".
-  absl::string_view time_name;   // What its time is: "delay"; "" if its samples have no time.
+  absl::string_view count_name;  // The name of a sample's count: "contentions".
+  absl::string_view time_name;   // The name of its time: "delay"; "" if its samples have no time.
 
   // Whether the innermost frames show the state of the goroutine and its reason: "[waiting]",
   // "network".

@@ -66,11 +66,11 @@ class AnalysisSink final : public MergeableSink {
   absl::Status Finish() override;
   void Merge(MergeableSink&& next) override;
 
-  // How many events were added.
+  // Returns how many events were added.
   uint64_t event_count() const;
 
-  // The analysis, which has the results after Finish(), and its strings and stacks. Both are valid
-  // as long as this object.
+  // Return the analysis, which has the results after Finish(), and the interner with its strings
+  // and stacks. Both are valid as long as this object.
   const Analysis& analysis() const;
   const Interner& interner() const;
 

@@ -41,14 +41,14 @@ class ByteSink {
   // Returns status().
   absl::Status Finish();
 
-  // OK, or the first error.
+  // Returns OK, or the first error.
   const absl::Status& status() const { return status_; }
 
-  // Whether there was no error. Unlike all other functions, this can be called while another thread
-  // uses the sink.
+  // Returns whether there was no error. Unlike all other functions, this can be called while
+  // another thread uses the sink.
   bool ok() const { return !has_failed_.load(std::memory_order_relaxed); }
 
-  // How many bytes were appended, also after an error.
+  // Returns how many bytes were appended, including those after an error.
   uint64_t size() const { return size_; }
 
  protected:
@@ -80,7 +80,7 @@ class ByteSink {
 absl::StatusOr<std::unique_ptr<ByteSink>> SinkToFile(const std::string& path);
 
 // Writes to the descriptor `fd`, which the caller owns and must keep open until Finish() has
-// returned. `name` is for error messages. Writing to a pipe that nobody reads any more fails with
+// returned. `name` is for error messages. Writing to a pipe whose reader has closed it fails with
 // EPIPE if the program ignores SIGPIPE.
 std::unique_ptr<ByteSink> SinkToDescriptor(int fd, std::string name);
 

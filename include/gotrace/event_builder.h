@@ -51,7 +51,7 @@ class EventBuilder {
   // builder and its copies.
   explicit EventBuilder(EventType type);
 
-  // The same, with names and stacks that are held by `tables`.
+  // Begins the same event with names and stacks that are held by `tables`.
   EventBuilder(EventType type, const BuiltTables& tables);
 
   // Begins the kSync event number `n`, which begins a generation or ends the trace.

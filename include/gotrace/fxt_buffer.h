@@ -9,7 +9,7 @@
 
 namespace gotrace {
 
-// What happens to records that do not fit into memory of a fixed size. The modes are those of
+// How records are handled that do not fit into memory of a fixed size. The modes are those of
 // Fuchsia's tracing.
 enum class FxtBufferMode : uint8_t {
   kNone,       // Everything is written as it comes, and nothing is dropped.

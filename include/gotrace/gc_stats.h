@@ -1,4 +1,4 @@
-// What the garbage collector did: its cycles, and each stop of the world.
+// The cycles of the garbage collector, and the stops of the world.
 #ifndef GOTRACE_GC_STATS_H_
 #define GOTRACE_GC_STATS_H_
 
@@ -104,7 +104,7 @@ class GcStats final : public Analysis {
   void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
-  // The results, after Finish(). In order of time.
+  // Return the results, in order of time. Valid after Finish().
   absl::Span<const GcCycle> cycles() const;
   absl::Span<const WorldStop> stops() const;
 

@@ -29,17 +29,18 @@ class GoCompatibleStats final : public EventSink {
   // Returns OK.
   absl::Status Finish() override;
 
-  // The results, after Finish(). Names, as in ExecutionTimes::blocked, are sorted.
+  // Returns the goroutines. Like the results below, they are valid after Finish(), and names, as in
+  // ExecutionTimes::blocked, are sorted.
   //
   // The last life of each goroutine id, in order of ids. is_older is true for all goroutines that
   // Go assumes to be older than the trace.
   absl::Span<const GoroutineLife> goroutines() const;
 
-  // In order of goroutines, and of the times of their begins. A goroutine that is created in a
-  // region has an additional region of the same task, whose type is "".
+  // Returns the regions in order of goroutines, and then of begins. A goroutine that is created in
+  // a region has an additional region of the same task, whose type is "".
   absl::Span<const RegionLife> regions() const;
 
-  // In order of ids.
+  // Returns the tasks in order of ids.
   absl::Span<const TaskLife> tasks() const;
 
  private:

@@ -148,9 +148,10 @@ class GoroutineStats final : public Analysis {
   void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
-  // The results, after Finish(). In order of creation, and then of ids.
+  // Returns the goroutines in order of creation, and then of ids, after Finish(). Empty unless
+  // Options::keep_each is set.
   absl::Span<const GoroutineLife> lives() const;
-  // In order of names.
+  // Returns the groups in order of names, after Finish().
   absl::Span<const GoroutineGroup> groups() const;
 
  private:

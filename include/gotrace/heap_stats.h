@@ -159,22 +159,24 @@ class HeapStats final : public Analysis {
   // Returns the length of the part of the window that is in the trace, in nanoseconds.
   uint64_t duration() const;
 
-  // The sum over all types.
+  // Returns the sum over all types.
   const HeapChanges& total() const;
 
-  // The types that had objects in the window, in order of names, then of addresses.
+  // Returns the types that had objects in the window, in order of names, then of addresses.
   absl::Span<const HeapType> types() const;
 
-  // In order of names.
+  // Returns the functions in order of names.
   absl::Span<const HeapFunction> functions() const;
 
-  // The window in slices of the same length, but for the last; a power of two in microseconds.
+  // Returns the window in slices, in order of time. All but the last have the same length, a power
+  // of two in microseconds.
   absl::Span<const HeapSlice> slices() const;
 
-  // By age, from 0 on. Objects older than kMaxAge are counted at kMaxAge.
+  // Returns the amounts by age, from 0 on. Objects older than kMaxAge are counted at kMaxAge.
   absl::Span<const HeapAge> ages() const;
 
-  // Small objects with and without pointers by size, then large objects, then other spans.
+  // Returns the classes of spans: for small objects with and without pointers by size, then for
+  // large objects, then other spans.
   absl::Span<const HeapSpanClass> span_classes() const;
 
   // Return the number of objects outside of every span in the trace, whose size counts as 0, and

@@ -41,11 +41,11 @@ class Histogram {
   // Counts everything that `other` counted.
   void Merge(const Histogram& other);
 
-  // The number of durations, and their sum in nanoseconds, which wraps around at 2^64.
+  // Return the number of durations, and their sum in nanoseconds, which wraps around at 2^64.
   uint64_t count() const { return count_; }
   uint64_t sum() const { return sum_; }
 
-  // The smallest and the largest duration, in nanoseconds; 0 if nothing was counted.
+  // Return the smallest and the largest duration, in nanoseconds; 0 if nothing was counted.
   uint64_t min() const { return count_ == 0 ? 0 : min_; }
   uint64_t max() const { return max_; }
 
@@ -54,8 +54,8 @@ class Histogram {
   // if q <= 0, max() if q >= 1, and 0 if nothing was counted.
   uint64_t Quantile(double q) const;
 
-  // The counts of the buckets from first_bucket() on; empty if nothing was counted. The first and
-  // the last are not 0.
+  // Return the counts of the buckets from first_bucket() on; empty if nothing was counted. The
+  // first and the last are not 0.
   const std::vector<uint64_t>& counts() const { return counts_; }
   int first_bucket() const { return first_; }
 

@@ -104,10 +104,9 @@ class LatencyStats final : public Analysis {
   void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
-  // The results, after Finish(). Groups are in order of kinds, and within a kind by time, most
-  // first.
+  // Returns the groups in order of kinds, and within a kind by time, most first, after Finish().
   absl::Span<const LatencyGroup> groups() const;
-  // In order of kinds and reasons, the longest first.
+  // Returns the worst cases in order of kinds and reasons, longest first, after Finish().
   absl::Span<const LatencyCase> cases() const;
 
  private:

@@ -58,7 +58,7 @@ class LeakStats final : public Analysis {
   void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
-  // The result, after Finish(). The largest groups first.
+  // Returns the groups, largest first, after Finish().
   absl::Span<const LeakGroup> groups() const;
 
  private:

@@ -66,9 +66,9 @@ class MutatorUtilization final : public Analysis {
   void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
-  // The result, after Finish(): one series, which begins when the trace first states GOMAXPROCS;
-  // with per_proc, one for each time in which a P existed. None if the trace does not state
-  // GOMAXPROCS.
+  // Returns the result, after Finish(): one series, which begins when the trace first states
+  // GOMAXPROCS; with per_proc, one for each time in which a P existed. None if the trace does not
+  // state GOMAXPROCS.
   absl::Span<const UtilizationSeries> series() const;
 
  private:

@@ -85,11 +85,11 @@ class ProcStats final : public Analysis {
   void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
-  // The results, after Finish(). In order of Ps.
+  // Returns the use of each P, in order of Ps, after Finish(), as for the functions below.
   absl::Span<const ProcUse> procs() const;
 
-  // The values of GOMAXPROCS that the trace states, in order of time: the first value, and then
-  // each change.
+  // Returns the values of GOMAXPROCS that the trace states, in order of time: the first value, and
+  // then each change.
   absl::Span<const ProcLimit> limits() const;
 
   // Cuts the time into slices of a round length (1, 2 or 5 times a power of ten, in nanoseconds, of

@@ -38,8 +38,8 @@ struct ProfileTypeInfo {
   ProfileType type;
   absl::string_view name;        // "gc-assist"
   absl::string_view help;        // A sentence.
-  absl::string_view count_name;  // What a sample counts: "contentions".
-  absl::string_view time_name;   // What its time is: "delay"; "" if its samples have no time.
+  absl::string_view count_name;  // The name of a sample's count: "contentions".
+  absl::string_view time_name;   // The name of its time: "delay"; "" if its samples have no time.
   bool is_of_go;                 // Whether Go's tools, and so GoCompatibleProfile, have it.
 };
 
@@ -140,8 +140,8 @@ class Profile final : public Analysis {
   void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
-  // The result, after Finish(): one sample for each key, by time and then by count, largest first.
-  // Equal samples are in the order of their texts.
+  // Returns the result, after Finish(): one sample for each key, by time and then by count, largest
+  // first. Equal samples are in the order of their texts.
   absl::Span<const ProfileSample> samples() const;
 
  private:

@@ -19,7 +19,7 @@ struct Batch;
 
 namespace gotrace {
 
-// What a Reader does at a fault.
+// How a Reader handles faults.
 //
 // The modes that continue after faults look half a megabyte ahead of each batch. If a pipe pauses,
 // they return a generation only once that much more was written, or the pipe was closed.
@@ -88,7 +88,7 @@ struct ReaderOptions {
   Tuning tuning;
 };
 
-// What was lost while reading in the modes that continue after faults.
+// The losses of reading in the modes that continue after faults.
 struct Losses {
   uint64_t faults = 0;           // Faults after which reading continued.
   uint64_t skipped_bytes = 0;    // Bytes outside any batch.

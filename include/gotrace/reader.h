@@ -48,7 +48,7 @@ struct GenerationInfo {
   // it. Unless IsPlausibleFrequency() holds, the times of its events are meaningless.
   std::optional<uint64_t> frequency;
 
-  bool has_event_batches = false;  // Including those that no thread wrote.
+  bool has_event_batches = false;  // Including batches that no thread wrote.
 
   // Whether faults caused losses in it before its first event was returned. Later faults do not
   // count.

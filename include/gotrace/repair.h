@@ -90,7 +90,7 @@ struct RepairPiece {
   std::string bytes;  // The new bytes; "" for bytes of the input.
 };
 
-// What a repair changes, and the output.
+// The changes of a repair, and its output.
 struct RepairPlan {
   Version version = kNewestVersion;
   // The damage of the input in transport, which the repair undoes. All other members are about the

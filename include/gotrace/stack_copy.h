@@ -36,7 +36,7 @@ struct FrameCopy {
 // can be the key of a table for the whole trace.
 class StackCopy {
  public:
-  // A stack without frames.
+  // Makes a stack without frames.
   StackCopy() = default;
 
   // Copies `stack`, which must be valid. A stack that is none() is copied as one without frames.

@@ -81,8 +81,8 @@ class TaskStats final : public Analysis {
   void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
-  // The results, after Finish(). Regions are in order of their ends, with regions without an end
-  // last; tasks are in order of ids.
+  // Return the results, after Finish(). Regions are in order of their ends, with regions without an
+  // end last; tasks are in order of ids.
   absl::Span<const RegionLife> regions() const;
   absl::Span<const TaskLife> tasks() const;
 

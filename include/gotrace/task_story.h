@@ -68,7 +68,8 @@ class TaskStory final : public Analysis {
   // Must not be called.
   void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
 
-  // The result, after Finish(). Of rows with the same time, states come last.
+  // Returns the rows in order of time, after Finish(). Of rows with the same time, states come
+  // last.
   absl::Span<const StoryRow> rows() const;
 
  private:

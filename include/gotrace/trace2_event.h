@@ -53,7 +53,7 @@ enum class Trace2Type : uint8_t {
 // Returns the name of a type in git's documentation, such as "child_start". Static lifetime.
 absl::string_view Trace2TypeName(Trace2Type type);
 
-// What a timer has measured. Durations are in nanoseconds.
+// The measurements of a timer. Durations are in nanoseconds.
 struct Trace2Timer {
   // Adds an interval of `duration`.
   void Add(uint64_t duration);
@@ -68,7 +68,8 @@ struct Trace2Timer {
 struct Trace2Event {
   // All events have these.
   Trace2Type type = Trace2Type::kVersion;
-  absl::string_view session_id = {};  // With those of the calling programs, separated by slashes.
+  absl::string_view session_id = {};  // Preceded by the ids of the calling programs, separated by
+                                      // slashes.
   absl::string_view thread = "main";
   absl::Time time = {};
   uint64_t since_start = 0;     // In nanoseconds, since the start of the program.
@@ -101,8 +102,8 @@ class Trace2Target {
   // function must not use the trace.
   virtual void Write(const Trace2Event& event) = 0;
 
-  // Takes the event kSignal in the handler of a signal, possibly while Write() is running. It may
-  // only do what a signal handler may. Does nothing by default.
+  // Takes the event kSignal in the handler of a signal, possibly while Write() is running. It must
+  // be async-signal-safe. Does nothing by default.
   virtual void WriteInSignalHandler(const Trace2Event& event);
 };
 

@@ -103,7 +103,7 @@ struct TraceSummary {
   void SetFile(const std::string& file);
 };
 
-// Summarizes a trace. Memory is in proportion to the distinct stacks in which goroutines wait, to
+// Summarises a trace. Memory is in proportion to the distinct stacks in which goroutines wait, to
 // the goroutines that exist at a time, and to the events of a generation.
 class SummaryStats final : public Analysis {
  public:
@@ -118,7 +118,7 @@ class SummaryStats final : public Analysis {
   void Merge(IntervalConsumer&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
-  // The result, after Finish().
+  // Returns the result, after Finish().
   const TraceSummary& summary() const;
 
  private:

@@ -56,7 +56,7 @@ struct Mark {
   Kind kind;
 };
 
-// What a reading expects next.
+// The part of the trace that a reading expects next.
 enum class Stage : uint8_t {
   kBetween,     // A batch.
   kExperiment,  // The experiment's number.

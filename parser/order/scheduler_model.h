@@ -61,8 +61,8 @@ class SchedulerModel {
   // SegmentStart::has_half_of_limits.
   bool Follows(const SchedulerModel& before) const;
 
-  // Requires Follows(). Makes this model what it would be had it started at the beginning of the
-  // trace.
+  // Gives this model the state that it would have if it had started at the beginning of the trace.
+  // Requires Follows().
   void ContinueFrom(const SchedulerModel& before);
 
   // Sets the generation of the following events. It must outlive them.
@@ -119,8 +119,8 @@ class SchedulerModel {
   // Advance() returned kWaits for it, and that nothing advanced since.
   void ListAwaited(const ThreadCursor& cursor, WaitConditions* conditions) const;
 
-  // Lists the conditions that events() may have met: those that concern what events() changed and
-  // that hold now.
+  // Lists the conditions that events() may have met: the conditions on everything that events()
+  // changed that hold now.
   void ListMet(WaitConditions* conditions) const;
 
   // Whether `condition` holds. One of kind kThread never does, since it stands for a change.
