@@ -54,10 +54,11 @@ struct Interval {
   bool begin_clipped = false;
   bool end_clipped = false;
 
-  // The time from `begin` to the first status that states the state; 0 unless begin_clipped. Like
-  // Go's tools, this library assumes that a state in the first statuses has lasted since the kSync
-  // event before them. But tracing may have started later, since it stops the world first, and what
-  // the program did until then is unknown.
+  // The time from `begin` to the first status after the start of the trace, or after a gap, in
+  // which nothing was seen; 0 unless begin_clipped. Like Go's tools, this library assumes that the
+  // states in the first statuses have lasted since the kSync event before them. But tracing may
+  // have started later, since it stops the world first, and what the program did until then is
+  // unknown.
   int64_t unseen = 0;
 
   // Returns the part of the interval that was seen, in which the state is certain. May be empty.

@@ -143,7 +143,7 @@ struct TableOptions {
   static constexpr uint64_t kAllColumns = ~uint64_t{0};
   std::array<Columns, kTableIdEnd> tables = {};
 
-  // Returns the element of `tables` for a table.
+  // Return the columns to make of a table, and whether the table is wanted.
   Columns& of(TableId id) { return tables[static_cast<size_t>(id)]; }
   bool Has(TableId id) const { return tables[static_cast<size_t>(id)].has_value(); }
 
