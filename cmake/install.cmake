@@ -49,9 +49,9 @@ install(TARGETS gotrace_sqlite DESTINATION "${CMAKE_INSTALL_LIBDIR}/gotrace")
 
 if(GOTRACE_TOOLS)
   install(TARGETS gotrace-dump)
-  install(DIRECTORY docs/man/ DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" FILES_MATCHING PATTERN "*.1")
-  install(FILES completions/gotrace-dump.bash
+  install(DIRECTORY "${cli_docs}/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" FILES_MATCHING PATTERN "*.1")
+  install(FILES "${cli_docs}/completions/gotrace-dump.bash"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME gotrace-dump)
-  install(FILES completions/_gotrace-dump DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
-  install(FILES completions/gotrace-dump.fish DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
+  install(FILES "${cli_docs}/completions/_gotrace-dump" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+  install(FILES "${cli_docs}/completions/gotrace-dump.fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 endif()

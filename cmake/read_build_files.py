@@ -190,7 +190,7 @@ def write_lists(workspace, directory):
         return [generated.get(file, file) for file in files]
 
     library = workspace.closure(["//:gotrace", "//:gotrace_sqlite"])
-    tools = [rule for rule in workspace.closure(["//tools:tools"]) if rule not in library]
+    tools = [rule for rule in workspace.closure(["//tools:tools", "//tools:cli_docs"]) if rule not in library]
     # A library with alwayslink is compiled into each program that needs it.
     others = [rule for rule in workspace.of_kind("cc_library") if rule not in [*library, *tools]]
     testing = [rule for rule in others if not rule.get("alwayslink")]
@@ -218,11 +218,13 @@ def write_lists(workspace, directory):
 
     tests = workspace.of_kind("cc_test") + workspace.of_kind("sh_test")
     run_by_tests = workspace.closure([f"//{rule.package}:{rule.get('name')}" for rule in tests], ("deps", "data"))
+    # CMake builds these without the tests, too.
+    installed = ["tools/gotrace-dump", "tools/write_cli_docs"]
     with open(directory / "programs.cmake", "w") as out:
         for rule in workspace.of_kind("cc_binary"):
             if "-fsanitize=fuzzer" in rule.get("linkopts"):
                 out.write(program("gotrace_fuzzer", rule))
-            elif rule in run_by_tests and rule.path != "tools/gotrace-dump" and not rule.get("linkshared"):
+            elif rule in run_by_tests and rule.path not in installed and not rule.get("linkshared"):
                 out.write(program("gotrace_test_program", rule))
         for rule in workspace.of_kind("cc_test"):
             main = ["MAIN"] if "@com_google_googletest//:gtest_main" in rule.labels("deps") else []

@@ -27,10 +27,10 @@ absl::StatusOr<std::vector<CliDoc>> CliDocs(absl::string_view changelog) {
       {"completions/gotrace-dump.bash", BashCompletion()},
       {"completions/_gotrace-dump", ZshCompletion()},
       {"completions/gotrace-dump.fish", FishCompletion()},
-      {"docs/man/gotrace-dump.1", ProgramManPage(commands, date)},
+      {"man/gotrace-dump.1", ProgramManPage(commands, date)},
   };
   for (const auto& command : commands) {
-    docs.push_back({absl::StrCat("docs/man/gotrace-dump-", command->text().name, ".1"),
+    docs.push_back({absl::StrCat("man/gotrace-dump-", command->text().name, ".1"),
                     CommandManPage(*command, date)});
   }
   return docs;

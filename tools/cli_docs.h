@@ -11,7 +11,7 @@
 namespace gotrace::internal {
 
 struct CliDoc {
-  std::string path;  // In the repository: "docs/man/gotrace-dump.1".
+  std::string path;  // In the folder that has them all: "man/gotrace-dump.1".
   std::string content;
 };
 

@@ -17,7 +17,7 @@
 namespace gotrace::internal {
 namespace {
 
-constexpr absl::string_view kOrigin = "Written by `bazel run //tools:write_cli_docs`.";
+constexpr absl::string_view kOrigin = "Written by write_cli_docs.";
 
 // A flag for completion.
 struct FlagModel {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the scripts of completions/, each in its shell. completion_test.SHELL reads lines that were
+# Tests the scripts that write_cli_docs writes, each in its shell. completion_test.SHELL reads lines that were
 # typed so far, and prints for each one a line with what the shell offers, sorted. Shells that are not
 # installed are skipped.
 set -euo pipefail
@@ -57,11 +57,12 @@ gotrace-dump -- in                            | input.trace
 "
 
 drivers=$PWD/tools
-scripts=$PWD/completions
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cd "$work"
-mkdir dir
+tools/write_cli_docs "$work/docs"
+scripts=$work/docs/completions
+mkdir -p "$work/cwd/dir"
+cd "$work/cwd"
 touch input.trace trace.out
 
 lines=$(sed '/^$/d; s/ *|.*//' <<<"$cases")

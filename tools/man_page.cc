@@ -78,7 +78,7 @@ std::string Prose(absl::string_view line) {
 class ManPage {
  public:
   ManPage(absl::string_view name, absl::string_view date) {
-    absl::StrAppend(&text_, ".\\\" Written by `bazel run //tools:write_cli_docs`.\n.TH ",
+    absl::StrAppend(&text_, ".\\\" Written by write_cli_docs.\n.TH ",
                     EscapeForMan(absl::AsciiStrToUpper(name), true), " 1 ", date,
                     " \"gotrace " GOTRACE_VERSION "\" \"gotrace manual\"\n");
   }

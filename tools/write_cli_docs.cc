@@ -1,6 +1,8 @@
-// Rewrites the manual pages in docs/man/ and the scripts in completions/:
+// Writes the manual pages to FOLDER/man, and the scripts for completion to FOLDER/completions:
 //
-//   bazel run //tools:write_cli_docs
+//   write_cli_docs FOLDER
+//
+// Runs where CHANGELOG.md is, which has the day of the release.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -10,25 +12,27 @@
 
 #include "tools/cli_docs.h"
 
-int main() {
+int main(int argc, char** argv) {
   namespace fs = std::filesystem;
-  const char* const workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
-  if (workspace == nullptr) {
-    std::cerr << "Run this with `bazel run //tools:write_cli_docs`.\n";
+  if (argc != 2) {
+    std::cerr << "usage: write_cli_docs FOLDER\n";
     return 2;
   }
-  const fs::path top = workspace;
-  std::ifstream changelog(top / "CHANGELOG.md");
+  // `bazel run` starts it elsewhere than it was typed.
+  const char* const directory = std::getenv("BUILD_WORKING_DIRECTORY");
+  const fs::path top = (directory == nullptr ? fs::path() : fs::path(directory)) / argv[1];
+  std::ifstream changelog("CHANGELOG.md");
   const std::string text(std::istreambuf_iterator<char>(changelog), {});
   const auto docs = gotrace::internal::CliDocs(text);
   if (!docs.ok()) {
     std::cerr << docs.status().message() << "\n";
     return 1;
   }
-  // Removes pages of commands that no longer exist.
-  for (const char* const folder : {"docs/man", "completions"}) {
-    fs::remove_all(top / folder);
-    fs::create_directories(top / folder);
+  // Pages of commands that are gone do not stay.
+  for (const char* const folder : {"man", "completions"}) {
+    std::error_code failed;
+    fs::remove_all(top / folder, failed);
+    fs::create_directories(top / folder, failed);
   }
   for (const gotrace::internal::CliDoc& doc : *docs) {
     std::ofstream file(top / doc.path, std::ios::binary);

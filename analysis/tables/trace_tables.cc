@@ -111,11 +111,10 @@ TraceTables::Impl::Impl(const Reader* reader, TableOptions options, TableConsume
       output_(options_, &interner_, consumer),
       wants_all_events_(options_.events.MatchesAll()),
       wants_context_(output_.Wants(TableId::kEvents, ~uint64_t{0})),
+      // All columns but those that AddEventsRow() fills by itself.
       wants_details_(output_.Wants(
-          TableId::kEvents,
-          ColumnBits(TableId::kEvents,
-                     {"resource_kind", "resource", "from_state", "to_state", "reason", "stack_id",
-                      "resource_stack_id", "name", "value", "task", "parent", "message"}))) {}
+          TableId::kEvents, ~ColumnBits(TableId::kEvents, {"time_ns", "kind", "type", "generation",
+                                                           "offset", "g", "p", "m", "fault"}))) {}
 
 void TraceTables::Impl::Add(absl::Span<const Event> events) {
   if (events.empty()) return;
