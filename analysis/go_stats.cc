@@ -37,7 +37,7 @@ struct Goroutine {
 
   absl::flat_hash_map<StringId, int64_t> open_ranges;  // When they began.
   std::vector<RegionLife> open_regions;  // Their times are those of the goroutine when they began.
-  std::vector<RegionLife> regions;       // That ended.
+  std::vector<RegionLife> regions;       // The regions that ended.
 
   // Forgets everything that is open.
   void Close() {

@@ -320,8 +320,8 @@ class StateTracker::Impl {
   std::optional<int64_t> first_statement_;
   int64_t last_generation_end_ = 0;
   bool starts_anew_ = false;  // Whether the first generation states that nothing precedes it.
-  bool had_gap_ = false;      // Whether a later one does,
-  bool has_gap_ = false;      // and whether the last one does.
+  bool had_gap_ = false;      // Whether any later generation follows a gap.
+  bool has_gap_ = false;      // Whether the last generation follows a gap.
 
   // Goroutines that ended in this generation: since the last call of HasEnded(), and before it.
   std::vector<GoId> ended_;

@@ -146,7 +146,7 @@ class TraceMetrics::Impl {
   HeapStats heap_;
 
   std::vector<int64_t> begins_;  // Of the generations in the window.
-  std::vector<uint64_t> tasks_;  // That ended in each.
+  std::vector<uint64_t> tasks_;  // The number of tasks that ended in each.
   int64_t end_ = 0;
   Weights times_;
   Weights task_counts_;

@@ -15,9 +15,9 @@ namespace gotrace::internal {
 // No two spans have the same key. Usually one or two are open, but a broken trace may open a
 // million. `Traits` has a type Key, which can be hashed, and
 //   static Key KeyOf(const Span&);
-//   static bool Has(const Span&, const T& key);  // For each type T that Find() is called with,
-//   from
-//                                                // which a Key can be made.
+//   static bool Has(const Span&, const T& key);
+// Find() may be called with any type T for which there is such a function, and from which a Key can
+// be made.
 template <class Span, class Traits>
 class OpenSpans {
  public:

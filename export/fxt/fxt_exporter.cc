@@ -54,9 +54,9 @@ constexpr int64_t kNotOnCpu = -1;
 
 // The state of writing a goroutine.
 struct GoThread {
-  bool is_introduced = false;        // Its thread record was written,
-  bool is_named = false;             // with its name,
-  StringId name = StringId::kEmpty;  // which is this one.
+  bool is_introduced = false;        // Whether its thread record was written.
+  bool is_named = false;             // Whether its name was written.
+  StringId name = StringId::kEmpty;  // The name that was written.
   int64_t cpu = kNotOnCpu;           // Where the file says that it runs.
 };
 

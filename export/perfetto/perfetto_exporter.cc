@@ -238,8 +238,8 @@ class PerfettoExporter::Impl final : private IntervalConsumer {
 
   bool has_begun_ = false;
   bool is_in_window_ = false;
-  bool is_past_ = false;          // Whether the window has ended,
-  bool is_over_ = false;          // and its last generation, too.
+  bool is_past_ = false;          // Whether the window has ended.
+  bool is_over_ = false;          // Whether the window's last generation has ended.
   std::optional<int64_t> begin_;  // The time of the first event.
   int64_t generation_begin_ = 0;
   int64_t last_time_ = 0;
@@ -540,7 +540,7 @@ void PerfettoExporter::Impl::ChangeState(const Event& event, Goroutine& goroutin
         scheduling_.SetInitiallyRunning(goroutine.since, goroutine.id, name, goroutine.proc);
       }
     }
-    // Also if only the beginning was selected.
+    // This is also needed if only the beginning was selected.
     if (WritesStates(goroutine) && WritesScheduling() && goroutine.proc != ProcId::kNone) {
       scheduling_.Stop(time, goroutine.id, name, goroutine.proc, state);
     }

@@ -84,7 +84,7 @@ struct TraceSummary {
   int64_t runnable = 0;
   int64_t idle_while_runnable = 0;
 
-  uint64_t gc_cycles = 0;  // That began in the trace.
+  uint64_t gc_cycles = 0;  // GC cycles that began in the trace.
   uint64_t max_heap = 0;  // The largest size of the heap's objects that the trace states, in bytes.
 
   std::vector<Latency> latencies;   // By kind, then by time, most first.
