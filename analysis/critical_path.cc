@@ -46,8 +46,7 @@ static_assert(sizeof(Stay) == 40);
 struct Life {
   int64_t begin = 0;
   StringId start = StringId::kEmpty;
-  Slot creator = kNoSlot;  // kNoSlot if unknown, or if it began before the part of the trace that
-                           // was read.
+  Slot creator = kNoSlot;  // kNoSlot if unknown, or if it began before the part read.
   StackId creator_stack = StackId::kNone;
 };
 

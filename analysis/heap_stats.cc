@@ -170,8 +170,7 @@ class HeapStats::Impl {
     uint64_t bytes = 0;
     uint32_t type = 0;  // Index in types_.
     uint32_t cycle = kUnknownCycle;
-    bool owes_free = false;  // Whether the event that freed the slot's previous object is still to
-                             // come.
+    bool owes_free = false;  // Whether the free of the slot's previous object is still to come.
   };
 
   // A type, and how many objects were freed at each age.

@@ -265,8 +265,7 @@ std::vector<Series> BusySpans::MakeSeries(int64_t end) {
   }
 
   std::vector<Series> all;
-  std::vector<SeriesWriter> writers;      // With per_proc, one for each P that exists; otherwise
-                                          // one for all.
+  std::vector<SeriesWriter> writers;      // With per_proc, one for each existing P; otherwise one.
   std::vector<int64_t> works(kMaxProcs);  // By P: the number of reasons why it works for the GC.
   int64_t stops = 0;
   size_t procs = 0;

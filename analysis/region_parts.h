@@ -103,9 +103,8 @@ class RegionParts {
   };
   struct Goroutine {
     std::vector<Open> open;  // From the outermost on.
-    int64_t of_task = 0;     // How many of them belong to the selected task, and have the selected
-                             // type.
-    int64_t of_type = 0;
+    int64_t of_task = 0;     // The number of open regions of the selected task.
+    int64_t of_type = 0;     // The number of open regions of the selected type.
     StringId label = StringId::kEmpty;
     Part part;                                   // The part before the first mark.
     std::deque<std::pair<int64_t, Part>> marks;  // The times at which a part begins, and the parts.

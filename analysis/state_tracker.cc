@@ -188,8 +188,7 @@ class StateTracker::Impl {
   struct Change {
     CauseKind cause;  // kGoroutine: the goroutine of the event, if it has one.
     bool has_reason;
-    bool has_own_stack;  // If not, it keeps the stack of the previous interval, from where it will
-                         // continue.
+    bool has_own_stack;  // If not, it keeps the stack of the previous interval.
     Place place;
   };
   static constexpr Change kStarts = {CauseKind::kScheduler, false, true, Place::kRunning};
@@ -667,7 +666,7 @@ void StateTracker::Impl::LoseProc(const ThreadInterval& thread, int64_t time) {
   if (track == nullptr || track->now.state != GoState::kSyscall) return;
   GoInterval& syscall = track->now;
   if (syscall.proc_until != kStillHasProc && syscall.proc_until != kHasNoProc) return;
-  // Even if it was not known to have the P before.
+  // It has the P now, even if this was not known before.
   syscall.proc = thread.proc;
   syscall.proc_until = time;
 }

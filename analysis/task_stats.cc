@@ -78,8 +78,7 @@ struct Data {
 
   std::vector<RegionEntry> regions;   // In the order of their numbers.
   std::vector<size_t> open_regions;   // From the outermost on.
-  std::vector<size_t> older_regions;  // Regions that began before this part, in order of their
-                                      // ends.
+  std::vector<size_t> older_regions;  // Begun before this part, in order of their ends.
 
   // The open regions according to the marks for which the times are known. Regions with an early
   // mark are not begun but older.

@@ -402,8 +402,7 @@ class Planner {
   RegionRewriter* const regions_;
   RepairPlan& plan_;
   bool regions_nest_ = true;
-  bool lost_ = false;  // Whether anything may be lost, so that problems may not be the program's
-                       // fault.
+  bool lost_ = false;  // Whether lost data, and not the program, may be the cause of problems.
   bool changed_regions_ = false;  // Whether the regions of any generation were changed.
   const Reader* reader_ = nullptr;
   std::optional<Fault> passed_limit_;

@@ -22,8 +22,7 @@ namespace gotrace::internal {
 using TraceNumber = uint64_t;
 
 struct OpenedTrace {
-  std::unique_ptr<ByteSource> source;  // Positioned at the trace's header; offsets count from
-                                       // there.
+  std::unique_ptr<ByteSource> source;  // At the trace's header; offsets count from there.
   std::vector<TransportNote> notes;    // As in UndoneInput.
   std::unique_ptr<TraceEnd> end;       // Whether another trace follows. Outlives `source`.
   TraceNumber number = 0;

@@ -88,8 +88,7 @@ struct Input {
   std::optional<std::string> hour;  // 13
   std::string partition = {};       // The directories of its files below the directory of a table.
   int64_t input_id = 0;             // The id of the first trace in its file.
-  absl::Status error = {};  // If its file cannot be read, the error; then it is only a row of
-                            // `traces`.
+  absl::Status error = {};  // Why its file cannot be read; then it is only a row of `traces`.
   // The tables to which its rows are written.
   std::vector<TableId> tables = {};
 };

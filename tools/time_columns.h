@@ -35,9 +35,9 @@ void AppendTimeColumns(const Interner& interner,
                        std::function<const ExecutionTimes&(size_t row)> times,
                        std::vector<Column>* columns);
 
-// Appends the smallest and the largest value of a distribution, and quantiles: "total_min_ns", or
-// "min_ns" if `name` is "",
-// "total_p50_ns" and so on. `is_shown` says whether people see some of them.
+// Appends the smallest and the largest value of a distribution, and quantiles: "total_min_ns",
+// "total_p50_ns" and so on, or "min_ns" and so on if `name` is "". `is_shown` says whether people
+// see some of them.
 void AppendQuantileColumns(absl::string_view name, bool is_shown,
                            std::function<const Histogram&(size_t row)> histogram,
                            std::vector<Column>* columns);

@@ -67,8 +67,7 @@ class OpenStack {
   using Counts = absl::flat_hash_map<Key, size_t>;
 
   std::vector<Span> spans_;
-  std::unique_ptr<Counts> counts_;  // The number of spans with each key. nullptr as long as there
-                                    // have been few spans.
+  std::unique_ptr<Counts> counts_;  // Spans by key. nullptr as long as there were few.
 };
 
 }  // namespace gotrace::internal

@@ -121,8 +121,8 @@ class EventValidator {
     TransitionHistory history;
     uint8_t transitions = 0;  // The number of transitions in `history`.
     uint8_t state = 0;        // A GoState or ProcState.
-    bool is_whole = false;    // Whether its whole life was seen, from its creation on. Matters only
-                              // after a loss, after which the trace is not validated in segments.
+    bool is_whole = false;    // Whether its whole life was seen, since its creation. Matters only
+                              // after a loss, from where on no segments are validated in parallel.
   };
   using ResourceTable = DenseTable<Resource>;
 

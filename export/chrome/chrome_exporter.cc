@@ -934,8 +934,7 @@ class ChromeExporter::State {
   uint64_t heap_goal_ = 0;
 
   int64_t task_count_ = 0;
-  TaskId first_task_ = kBackgroundTask;  // The first task that began; kBackgroundTask if none did
-                                         // yet.
+  TaskId first_task_ = kBackgroundTask;  // The first that began; kBackgroundTask for none.
   bool has_tasks_ = false;
 };
 

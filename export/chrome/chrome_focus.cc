@@ -139,8 +139,7 @@ class ChromeFocus::State {
   const On on_;
   EventFilter& filter_;
   std::set<TaskId>& tasks_;
-  absl::flat_hash_set<std::pair<int64_t, int64_t>> unblocks_;  // Pairs of the unblocking and the
-                                                               // unblocked goroutine.
+  absl::flat_hash_set<std::pair<int64_t, int64_t>> unblocks_;  // The unblocker, the unblocked.
   absl::flat_hash_map<TaskId, TaskUse> uses_;
 };
 

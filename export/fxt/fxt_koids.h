@@ -46,8 +46,7 @@ class FxtKoids {
 
   const uint64_t bits_;
   absl::flat_hash_map<std::pair<ResourceKind, int64_t>, uint64_t> koids_;  // Unusual ids.
-  absl::flat_hash_set<uint64_t> taken_;  // Taken ids from kFirstShared on, before they are
-                                         // combined.
+  absl::flat_hash_set<uint64_t> taken_;  // From kFirstShared on, before they are combined.
   // The next id to assign. All high bits are set, unlike in the usual ids of other processes.
   uint64_t next_ = 0xfeffffff;
   bool has_renamed_goroutines_ = false;

@@ -65,8 +65,7 @@ struct PerfettoDetails {
   StringId name = StringId::kEmpty;
   PerfettoCategory category = PerfettoCategory::kNone;
   StackId stack = StackId::kNone;
-  uint64_t flow_out = 0;  // The id of an arrow that begins here and ends at the event with the same
-                          // flow_in.
+  uint64_t flow_out = 0;  // An arrow that begins here; it ends at the event with the same flow_in.
   uint64_t flow_in = 0;
   absl::Span<const PerfettoAnnotation> annotations = {};
 };

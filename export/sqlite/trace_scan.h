@@ -63,8 +63,7 @@ class TraceScan {
   RowSet rows_;
   const std::vector<RowCondition> conditions_;
   EventFilter events_;                 // The conditions as a filter, for the table of events.
-  std::optional<int64_t> first_time_;  // Earlier rows are not wanted, and earlier events not
-                                       // needed.
+  std::optional<int64_t> first_time_;  // Earlier rows and events are not needed.
   std::optional<int64_t> last_time_;   // Later rows are not wanted.
   size_t next_trace_ = 0;
   std::optional<Reader> reader_;

@@ -15,12 +15,10 @@ namespace gotrace::internal {
 namespace {
 
 // The thresholds above which something may be a problem.
-constexpr double kBusyShare = 0.9;        // The share of busy Ps.
-constexpr double kWastedShare = 0.05;     // The share of the Ps' time that is idle while goroutines
-                                          // wait.
-constexpr double kCollectorShare = 0.25;  // The share of the Ps' busy time for mark workers.
-constexpr double kLockShare = 0.5;        // The share of the trace's time spent waiting for locks
-                                          // in one place.
+constexpr double kBusyShare = 0.9;        // Of the Ps: busy.
+constexpr double kWastedShare = 0.05;     // Of the Ps' time: idle while goroutines wait.
+constexpr double kCollectorShare = 0.25;  // Of the Ps' busy time: for mark workers.
+constexpr double kLockShare = 0.5;        // Of the trace's time: waiting for locks in one place.
 constexpr int64_t kSlowScheduling = 10'000'000;  // The 99th percentile, in nanoseconds.
 constexpr int64_t kLongRun = 20'000'000;         // Twice the time that the scheduler allows.
 constexpr int64_t kSlowStop = 1'000'000;

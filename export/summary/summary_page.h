@@ -14,8 +14,7 @@ namespace gotrace::internal {
 // Something in a summary that may be a problem.
 struct Suspicion {
   std::string what;           // A sentence.
-  absl::string_view command;  // The command that shows more, without the name of the program and
-                              // the file.
+  absl::string_view command;  // Shows more. Without the names of the program and the file.
 };
 
 // Returns possible problems, worst first: too few Ps, Ps that are idle while goroutines wait, locks

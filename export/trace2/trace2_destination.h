@@ -19,8 +19,7 @@ struct Trace2DestinationOptions {
   std::string value;          // As in git: "1", "/a/file", "af_unix:/a/socket" and so on.
   std::string file_name;      // The name of a new file if `value` is a directory.
   uint64_t max_files = 0;     // The maximum number of entries in the directory; 0 for no limit.
-  bool tells_errors = false;  // Whether errors of opening and writing are reported, and not only
-                              // values that cannot be parsed.
+  bool tells_errors = false;  // Whether to report errors of opening and writing too.
   std::function<void(absl::string_view message)> on_warning;
 };
 

@@ -57,8 +57,7 @@ struct GoroutineAssists {
 struct GcCycle : Interval {
   uint64_t number = 0;  // In the trace, from 1.
   GcTrigger trigger = GcTrigger::kUnknown;
-  GoId goroutine = GoId::kNone;  // The goroutine that started the cycle; kNone if it began before
-                                 // the trace.
+  GoId goroutine = GoId::kNone;  // The starter; kNone if the cycle began before the trace.
 
   // The stops of the world for the GC that begin in the cycle. The first is for sweep termination,
   // the last for mark termination.

@@ -33,8 +33,7 @@ struct HeapChanges {
   HeapAmount start;
   HeapAmount allocated;
   HeapAmount freed;  // Swept: the object died before the last GC cycle marked.
-  HeapAmount end;    // The objects at the end of the window, including dead ones that are not swept
-                     // yet.
+  HeapAmount end;    // The objects at the end of the window, including dead ones not yet swept.
 
   uint64_t peak_bytes = 0;  // The maximum at any time.
 
@@ -91,8 +90,7 @@ struct HeapSlice {
   uint64_t stacks = 0;                  // Of goroutines.
   uint64_t stack_bytes = 0;             // Their size.
   std::optional<uint64_t> heap_metric;  // The last value of "/memory/classes/heap/objects:bytes".
-  std::vector<HeapTypeBytes> types;     // The types with the most bytes, at most
-                                        // HeapStats::kSliceTypes.
+  std::vector<HeapTypeBytes> types;     // The largest, at most HeapStats::kSliceTypes.
   uint64_t cycles = 0;                  // The GC cycles that ended in the slice.
 };
 

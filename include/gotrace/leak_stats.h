@@ -24,8 +24,7 @@ struct LeakGroup {
   StringId reason = StringId::kEmpty;   // As GoInterval::reason.
 
   uint64_t count = 0;
-  int64_t longest = 0;  // The longest time that one of them has been blocked in the trace, in
-                        // nanoseconds.
+  int64_t longest = 0;  // The longest time blocked in the trace, in nanoseconds.
   int64_t total = 0;    // The sum over all of them.
 
   // How many of them were already blocked at the beginning of the trace or window, after a quarter

@@ -68,8 +68,7 @@ struct Trace2Timer {
 struct Trace2Event {
   // All events have these.
   Trace2Type type = Trace2Type::kVersion;
-  absl::string_view session_id = {};  // Preceded by the ids of the calling programs, separated by
-                                      // slashes.
+  absl::string_view session_id = {};  // With the callers' ids before it: "CALLER/OWN".
   absl::string_view thread = "main";
   absl::Time time = {};
   uint64_t since_start = 0;     // In nanoseconds, since the start of the program.

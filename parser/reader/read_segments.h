@@ -58,8 +58,8 @@ SegmentPlan PlanSegments(const ByteSource& source, size_t jobs, uint64_t min_byt
 // returns, on this thread and others, and are then appended to `first` in order. A segment that
 // does not continue the one before it, whose results do not fit, or whose consumer wanted no more,
 // is read again with `reader` into `first`. Reading ends once `first` wants no more. In the end,
-// `first` and `*reader` are as if `first` had consumed all events of
-// `*reader`. `make` and the consumers must not throw anything except std::bad_alloc.
+// `first` and `*reader` are as if `first` had consumed all events of `*reader`. `make` and the
+// consumers must not throw anything except std::bad_alloc.
 void ReadSegments(const SegmentPlan& plan,
                   absl::FunctionRef<std::unique_ptr<SegmentConsumer>()> make, Reader* reader,
                   SegmentConsumer* first);

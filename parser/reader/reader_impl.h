@@ -251,8 +251,7 @@ class ReaderImpl {
 
   uint64_t contexts_ = 0;  // The number of faults that were offered a context.
 
-  const bool watches_time_;  // Whether to report events that are earlier than the previous event of
-                             // their thread.
+  const bool watches_time_;  // Whether to report events that go back in a thread's time.
   size_t jobs_ = 1;
   int plain_blocks_ = 0;  // The number of successive plain blocks.
 

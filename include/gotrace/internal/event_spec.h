@@ -88,8 +88,7 @@ struct EventSpec {
   const char* arg_names[kMaxArgs] = {};       // As the text form spells them.
   ArgType arg_types[kMaxArgs] = {};           //
   int8_t stack_arg = kNoArg;                  // The argument with the executing context's stack.
-  int8_t other_stack_arg = kNoArg;            // The argument with another goroutine's stack
-                                              // (new_stack).
+  int8_t other_stack_arg = kNoArg;            // With another goroutine's stack (new_stack).
 
   bool timed() const { return form == EventForm::kTimed; }
   absl::Span<const char* const> args() const { return absl::MakeConstSpan(arg_names, arg_count); }
