@@ -15,7 +15,7 @@ using internal::Overlaps;
 
 namespace {
 
-// Cuts intervals to a window of time, and gives what is left of them to an analysis.
+// Cuts intervals to a window of time, and passes the remaining parts to an analysis.
 class WindowedIntervals final : public IntervalConsumer {
  public:
   explicit WindowedIntervals(Analysis* analysis) : analysis_(*analysis) {}
@@ -80,8 +80,8 @@ class AnalysisSink::Impl {
     if (!has_begun_) Begin(events.front().time());
     last_time_ = std::max(last_time_, events.back().time());
     event_count_ += events.size();
-    // An id of a goroutine can be used again only by a call from C. What its last goroutine did
-    // must be complete before the events of the next one.
+    // Only a call from C can reuse the id of a goroutine. All intervals of the id's last goroutine
+    // must be added before the events of the next one.
     while (true) {
       const auto reuse = std::find_if(events.begin() + 1, events.end(), [](const Event& event) {
         return event.type() == EventType::kGoCreateSyscall;

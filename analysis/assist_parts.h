@@ -1,5 +1,5 @@
-// Which parts of the intervals of goroutines are spent in mark assists, where a trace is read in
-// parts that are merged.
+// Finds the parts of goroutines' intervals that are spent in mark assists, for analyses that are
+// merged from parts of a trace.
 #ifndef GOTRACE_ANALYSIS_ASSIST_PARTS_H_
 #define GOTRACE_ANALYSIS_ASSIST_PARTS_H_
 
@@ -19,13 +19,13 @@ namespace gotrace::internal {
 
 class AssistParts {
  public:
-  // Takes the part of an interval in which its goroutine was in an assist. An assist may be taken
-  // in several parts.
+  // Receives the part of an interval in which its goroutine was in an assist. An assist may come in
+  // several parts.
   using Take = std::function<void(const GoInterval& interval, int64_t begin, int64_t end)>;
 
   explicit AssistParts(Take take) : take_(std::move(take)) {}
 
-  // Takes any event, before the intervals that it ends.
+  // Adds any event, before the intervals that it ends.
   void Add(const Event& event);
   void AddGoroutine(const GoInterval& interval);
 
@@ -35,7 +35,7 @@ class AssistParts {
  private:
   static constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
 
-  // What is left of an assist after the last interval of its goroutine.
+  // The rest of an assist after the last interval of its goroutine.
   struct Span {
     int64_t begin = 0;
     int64_t end = kForever;  // kForever while it is open.

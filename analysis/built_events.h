@@ -17,8 +17,8 @@ namespace gotrace::internal {
 // The events of a trace with one thread. Each call appends one.
 class BuiltEvents {
  public:
-  // For events that the other functions cannot make: pass it to Push(). `p` and `g` are those that
-  // the event happens on; -1 for none.
+  // Returns a builder for events that the other functions cannot make; pass it to Push(). The event
+  // happens on `p` and `g`; -1 for none.
   EventBuilder Builder(EventType type, int64_t time, int64_t p = -1, int64_t g = -1) {
     EventBuilder builder(type, tables_);
     builder.Time(time).Thread(ThreadId{1}).Proc(ProcId{p}).Goroutine(GoId{g});
@@ -28,12 +28,12 @@ class BuiltEvents {
 
   void Sync(int64_t time, uint64_t n) { Push(EventBuilder::MakeSync(n, tables_).Time(time)); }
 
-  // The goroutine `g` goes from one state into another, on `p`.
+  // Adds a transition of the goroutine `g` from one state to another, on `p`.
   void Go(EventType type, int64_t time, int64_t p, int64_t g, GoState from, GoState to,
           absl::string_view reason = "") {
     GoBy(g, type, time, p, g, from, to, reason);
   }
-  // The same, while `by` runs on `p`.
+  // Adds the same transition while `by` runs on `p`.
   void GoBy(int64_t by, EventType type, int64_t time, int64_t p, int64_t g, GoState from,
             GoState to, absl::string_view reason = "") {
     EventBuilder builder = Builder(type, time, p, by).Transition(GoId{g}, from, to);

@@ -1,7 +1,7 @@
-// The stays of each goroutine in its states are kept in order of time. A path is then found by a
-// walk back from its end. Where the walk follows a waker, it comes back later to the goroutine that
-// waited, so there is a stack of such goroutines. It is a vector, since a trace can make it as deep
-// as it has intervals.
+// The intervals of each goroutine are kept in order of time as Stays. A path is found by walking
+// back from its end. Where the walk follows a waker, it returns later to the goroutine that waited,
+// so there is a stack of such goroutines. It is a vector, since it can become as deep as the trace
+// has intervals.
 #include "gotrace/critical_path.h"
 
 #include <algorithm>
@@ -33,14 +33,14 @@ constexpr size_t kMaxProcs = 4096;
 using Slot = uint32_t;
 constexpr Slot kNoSlot = std::numeric_limits<Slot>::max();
 
-// A goroutine's stay in a state. There are many.
+// An interval of a goroutine in a state. Kept small, since there are many.
 struct Stay {
   int64_t begin;
   int64_t end;
   StackId stack;
   StringId reason;
-  Slot waker;           // kWaiting: which goroutine ended the stay; kNoSlot if none did.
-  StackId waker_stack;  // Where that was then.
+  Slot waker;           // kWaiting: the goroutine that ended the stay; kNoSlot if none did.
+  StackId waker_stack;  // The stack of the waker at that time.
   GoState state;
   CauseKind ended_by;
   bool starts_life;
@@ -50,7 +50,7 @@ static_assert(sizeof(Stay) == 40);
 struct Life {
   int64_t begin = 0;
   StringId start = StringId::kEmpty;
-  Slot creator = kNoSlot;  // kNoSlot if unknown, or if it began before what was read.
+  Slot creator = kNoSlot;  // kNoSlot if unknown, or if it began before the part read.
   StackId creator_stack = StackId::kNone;
 };
 
@@ -66,7 +66,7 @@ struct Goroutine {
   absl::InlinedVector<Life, 1> lives;  // In order of time.
 };
 
-// When a goroutine had a P.
+// A time in which a goroutine had a P.
 struct Turn : TimeSpan {
   Slot goroutine = kNoSlot;
 };
@@ -77,7 +77,7 @@ struct RegionEntry {
   bool has_end = false;
 };
 
-// Where the walk is: on a goroutine, at the time `to`, and about to go back to `from`.
+// The position of the walk: on a goroutine, at the time `to`, on its way back to `from`.
 struct Position {
   Slot goroutine = kNoSlot;
   size_t stays = 0;  // How many stays of the goroutine begin before `to`.
@@ -87,7 +87,7 @@ struct Position {
   uint64_t depth = 0;
 };
 
-// Appends a span that begins no earlier than the last one ends, and otherwise what is left of it.
+// Appends a span, or if it begins before the last one ends, the rest of it.
 template <class Span>
 void AppendInOrder(Span span, std::vector<Span>* spans) {
   if (!spans->empty()) span.begin = std::max(span.begin, spans->back().end);
@@ -115,7 +115,7 @@ class CriticalPaths::Impl {
   absl::Span<const PathSpan> regions() const { return regions_; }
   std::optional<PathSpan> LifeOf(GoId id) const;
 
-  // Calls `emit` with the pieces of the path, the last one first.
+  // Calls `emit` with the pieces of the path, last one first.
   template <class Emit>
   void Walk(const PathSpan& span, const Emit& emit) const;
 
@@ -136,17 +136,17 @@ class CriticalPaths::Impl {
   Position PositionAt(Slot goroutine, int64_t from, int64_t to, StackId stack,
                       uint64_t depth) const;
 
-  // Whether the goroutine can be what happened at `time` came from: whether it did not wait then.
+  // Returns whether the goroutine was not waiting at `time`, and so can have caused an event then.
   bool IsAwake(Slot goroutine, int64_t time) const;
 
-  // Calls `emit` with the stay from `begin` to `position.to`, where it is split at mark assists.
+  // Calls `emit` with the stay from `begin` to `position.to`, split at mark assists.
   template <class Emit>
   void EmitStay(const Position& position, const Stay& stay, int64_t begin, const Emit& emit) const;
 
-  // Leaves a stay that the position is in, at its begin or at the end of the walk.
+  // Moves the position out of its stay, to the begin of the stay or the end of the walk.
   void LeaveStay(const Stay& stay, Position* position) const;
 
-  // Cuts a span to what was read. Returns whether anything is left of it.
+  // Cuts a span to the part of the trace that was read. Returns whether anything is left.
   bool Cut(bool has_begin, bool has_end, PathSpan* span) const;
 
   Interner& interner_;
@@ -414,7 +414,7 @@ void CriticalPaths::Impl::LeaveStay(const Stay& stay, Position* position) const 
   position->stack = stay.stack;
   --position->stays;
   if (!stay.starts_life || position->to == position->from) return;
-  // What was before is the creator's.
+  // The path continues with the creator.
   const Life& life = LifeAt(goroutines_[position->goroutine], stay.begin);
   *position = PositionAt(life.creator, position->from, position->to, life.creator_stack,
                          position->depth + 1);
@@ -447,7 +447,7 @@ void CriticalPaths::Impl::Walk(const PathSpan& span, const Emit& emit) const {
       const Position waker =
           PositionAt(stay->waker, begin, position.to, stay->waker_stack, position.depth + 1);
       LeaveStay(*stay, &position);
-      // So that a long chain of wakers needs no memory.
+      // Replaces the position, so that a long chain of wakers needs no memory.
       if (position.to == position.from) {
         position = waker;
       } else {
@@ -465,7 +465,7 @@ void CriticalPaths::Impl::Walk(const PathSpan& span, const Emit& emit) const {
 std::vector<std::vector<GoroutineTime>> CriticalPaths::Impl::HadProcsDuring(
     absl::Span<const PathPiece> pieces) const {
   std::vector<std::vector<GoroutineTime>> result(pieces.size());
-  std::vector<size_t> next(turns_.size(), 0);  // Of each P: the first turn that is not over yet.
+  std::vector<size_t> next(turns_.size(), 0);  // The first turn of each P that is not over yet.
   absl::flat_hash_map<Slot, int64_t> sums;
   for (size_t i = 0; i < pieces.size(); ++i) {
     const PathPiece& piece = pieces[i];

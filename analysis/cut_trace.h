@@ -70,7 +70,7 @@ std::unique_ptr<AnalysisSink> ExpectSameHoweverCut(
   return whole;
 }
 
-// When the first status is, before which nothing was seen of the trace `bytes`.
+// Returns the time of the first status in the trace `bytes`, before which nothing was seen.
 inline int64_t FirstStatusOf(const std::string& bytes) {
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
   EXPECT_TRUE(reader.ok());

@@ -16,17 +16,17 @@
 namespace gotrace::internal {
 namespace {
 
-// Finds out whether a trace ends where it may, which its single events do not show.
+// Determines whether a trace ends where it may end, which single events do not show.
 class EndWatcher {
  public:
   explicit EndWatcher(Version version) : version_(version) {}
 
-  // Takes the next event, which ends at `offset`.
+  // Adds the next event, which ends at `offset`.
   void Take(const RawEvent& event, uint64_t offset) {
     if (event.type == EventType::kEventBatch) {
       batch_end_ = offset + std::min<uint64_t>(event.args[3], kMaxBatchSize);
     }
-    // A generation that was begun but has no events of threads needs no end.
+    // A generation that has begun but has no events of threads needs no end.
     in_generation_ |= FindEventSpec(event.type)->timed() && event.type != EventType::kClockSnapshot;
     if (event.type == EventType::kEndOfGeneration) in_generation_ = false;
   }
@@ -79,7 +79,7 @@ class BatchCounter {
   void Count(const Batch& batch) {
     const size_t header_size = batch.payload_offset - batch.offset;
     const EventType type = static_cast<EventType>(*(batch.payload.data() - header_size));
-    // What an experiment wrote is data of one event.
+    // The data of an experiment counts as one event.
     if (type == EventType::kExperimentalBatch) return Add(type, header_size + batch.payload.size());
     if (header_size > 0) Add(type, header_size);
     CountPayload(batch);

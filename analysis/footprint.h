@@ -1,4 +1,4 @@
-// Adds up what takes how many bytes of a trace, for those who watch how far that has come.
+// Counts the bytes of each event type, with a callback for progress.
 #ifndef GOTRACE_ANALYSIS_FOOTPRINT_H_
 #define GOTRACE_ANALYSIS_FOOTPRINT_H_
 
@@ -13,16 +13,16 @@
 
 namespace gotrace::internal {
 
-// Called after each event or batch, with what the bytes come from and the number of events so far.
+// Called after each event or batch, with the source of the bytes and the number of events so far.
 using FootprintProgress = absl::FunctionRef<void(const ByteSource& source, uint64_t events)>;
 
-// Adds up the raw events of `reader` into `*footprint`. Returns the failure of reading, if any,
-// which is then in `footprint->status` too; what comes before it is counted.
+// Counts the raw events of `reader` in `*footprint`. Returns the failure of reading, if any, and
+// also stores it in `footprint->status`; everything before it is counted.
 absl::Status CollectFootprint(RawReader* reader, FootprintProgress progress, Footprint* footprint);
 
-// The same for a trace that may be damaged: counts what can be read of it. `source` must be at the
-// beginning of the trace. Reports faults to `on_fault`; the status returned is for a header that
-// cannot be read and for errors of I/O.
+// The same for a trace that may be damaged: counts everything that can be read. `source` must be at
+// the beginning of the trace. Reports faults to `on_fault`. Returns an error only if the header
+// cannot be read, or on an I/O error.
 absl::Status SalvageFootprint(ByteSource* source, const std::function<void(const Fault&)>& on_fault,
                               FootprintProgress progress, Footprint* footprint);
 

@@ -1,9 +1,9 @@
-// Cycles and stops are made of events. The intervals of goroutines say how much of the run of a
-// mark worker is in the window, and those of Ps which P stopped last.
+// Cycles and stops are made from events. The intervals of goroutines show how much of a mark
+// worker's run is in the window, and the intervals of Ps show which P stopped last.
 //
-// A part of a trace that follows another may begin in the middle of a cycle or of a stop. What
-// counts for these is collected in entries that stand for them, and is added to the real ones by
-// Merge(). Intervals that cross into the next part are kept until its cycles and stops are there.
+// A later part of a trace may begin in the middle of a cycle or of a stop. Their data is collected
+// in placeholder entries, which Merge() adds to the real ones. Intervals that cross into the next
+// part are kept until its cycles and stops are known.
 #include "gotrace/gc_stats.h"
 
 #include <algorithm>
@@ -30,10 +30,10 @@ constexpr size_t kNoCycle = std::numeric_limits<size_t>::max();
 constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
 constexpr int64_t kEver = std::numeric_limits<int64_t>::min();
 
-// More Ps than any machine has. In a damaged trace a stop of the world may last for long.
+// More Ps than any machine has. In a damaged trace a stop of the world may last long.
 constexpr size_t kMaxStopped = 1 << 12;
 
-// Who asked for the cycle, from the stack of its begin.
+// Returns the trigger of the cycle, from the stack of its begin.
 GcTrigger TriggerOf(const Stack& stack) {
   for (size_t i = 0; i < stack.size(); ++i) {
     const absl::string_view func = stack.frame(i).func;
@@ -56,7 +56,7 @@ void Add(const SpanSum& more, SpanSum* sum) {
   internal::AddTime(more.time, &sum->time);
 }
 
-// The time of a GcCycle for mark workers with a label, or nullptr for other labels.
+// Returns the member of GcCycle for mark workers with this label, or nullptr for other labels.
 int64_t GcCycle::*WorkerTime(absl::string_view label) {
   if (label == "GC (dedicated)") return &GcCycle::dedicated;
   if (label == "GC (fractional)") return &GcCycle::fractional;
@@ -92,10 +92,10 @@ class GcStats::Impl {
 
   struct Stop : WorldStop {
     size_t cycle = kNoCycle;          // The cycle that it is for.
-    std::vector<ProcInterval> procs;  // When other Ps ran that stopped in it.
+    std::vector<ProcInterval> procs;  // The times when other Ps ran that stopped in it.
   };
 
-  // From the label of a mark worker until it stops.
+  // A run of a mark worker, from its label until it stops.
   struct WorkerRun {
     int64_t GcCycle::*kind = nullptr;
     size_t cycle = kNoCycle;
@@ -137,7 +137,7 @@ class GcStats::Impl {
   // When the cycle ended; kForever if it has not.
   int64_t EndOf(size_t cycle) const;
 
-  // Each takes something of `next`, in which cycles have the indices `places` here.
+  // Each merges a part of the data of `next`. `places` has the indices here of its cycles.
   std::vector<size_t> MergeCycles(Impl& next);
   void MergeStops(Impl& next, const InternerMap& ids, const std::vector<size_t>& places);
   void MergeWorkers(const Impl& next, const std::vector<size_t>& places);
@@ -166,7 +166,7 @@ class GcStats::Impl {
                                                                 : AddAssist(range);
                        }};
   absl::flat_hash_map<GoId, std::vector<WorkerRun>> workers_;
-  // What of these is before the first interval of the goroutine.
+  // The runs before the first interval of the goroutine.
   std::vector<std::pair<GoId, WorkerRun>> early_runs_;
   std::optional<uint64_t> heap_;
   std::optional<uint64_t> goal_;
@@ -362,8 +362,8 @@ void GcStats::Impl::AddProc(const ProcInterval& interval) {
   if (stop.procs.size() < kMaxStopped) stop.procs.push_back(interval);
 }
 
-// Ps that ran when the stop began must stop, and so must those that began to run before all of
-// these had. What begins later runs because the world has been started again.
+// The Ps that ran when the stop began must stop, and so must Ps that began to run before all of
+// these had stopped. Runs that begin later do so because the world was started again.
 void GcStats::Impl::FindLastProc(std::vector<ProcInterval> stopped, WorldStop* stop) {
   absl::c_stable_sort(stopped, [](const auto& a, const auto& b) { return a.begin < b.begin; });
   int64_t last = stop->begin;
@@ -402,7 +402,7 @@ std::vector<size_t> GcStats::Impl::MergeCycles(Impl& next) {
   if (IsReal(open_cycle_)) next.cycles_[kEnded].next_goal.reset();
   for (size_t i = 0; i < next.cycles_.size(); ++i) {
     Cycle& cycle = next.cycles_[i];
-    // What the part does not say is as it was before.
+    // Values that the part does not state are unchanged.
     if (!cycle.end_clipped && !cycle.heap_end.has_value()) cycle.heap_end = heap_;
     if (i > kActive) {
       if (!cycle.begin_clipped && !cycle.heap_begin.has_value()) cycle.heap_begin = heap_;
@@ -449,7 +449,7 @@ void GcStats::Impl::MergeStops(Impl& next, const InternerMap& ids,
 }
 
 void GcStats::Impl::MergeWorkers(const Impl& next, const std::vector<size_t>& places) {
-  // What ran when this part ended stops with the interval.
+  // Workers that ran when this part ended stop with the interval.
   for (const GoInterval& interval : crossing_) {
     const auto found = workers_.find(interval.goroutine);
     if (found == workers_.end()) continue;

@@ -1,5 +1,6 @@
-// Follows each goroutine into a state and out of it, as Go's cmd/trace does. What Go clips depends
-// on when the goroutine ran first and when it ended, which GoCompatibleStats knows in the end.
+// Follows each goroutine into a state and out of it, as Go's cmd/trace does. How Go clips this
+// depends on when the goroutine first ran and when it ended, which GoCompatibleStats knows at the
+// end.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -37,7 +38,7 @@ class GoCompatibleProfile::Impl {
   absl::Span<const ProfileSample> samples() const { return sorted_; }
 
  private:
-  // A goroutine in the state of the profile.
+  // A time of a goroutine in the state of the profile.
   struct Stay {
     GoId goroutine;
     StackId stack = StackId::kNone;
@@ -47,7 +48,7 @@ class GoCompatibleProfile::Impl {
 
   void AddTransition(const Event& event);
 
-  // Two stacks are the same for Go if these PCs are, of which those that a short stack lacks are 0.
+  // Returns the PCs by which Go compares stacks, padded with 0 for short stacks.
   std::vector<uint64_t> PcsOf(StackId stack) const;
 
   Interner& interner_;
@@ -108,7 +109,7 @@ void GoCompatibleProfile::Impl::Finish() {
     const int64_t end = std::min(stay.end, life->second->end.value_or(last_));
     if (begin >= end) continue;
     ProfileSample& sample = by_pcs[PcsOf(stay.stack)];
-    // The last of those that are the same is shown.
+    // Of equal stacks, the last is shown.
     sample.key.stack = stay.stack;
     ++sample.value.count;
     internal::AddTime(internal::Between(begin, end), &sample.value.time);

@@ -1,5 +1,5 @@
-// Follows each goroutine through its transitions, as Go's Summarizer does. A time of 0 stands for
-// "not now", here as there.
+// Follows each goroutine through its transitions, as Go's Summarizer does. As there, a time of 0
+// means "not now".
 #include "gotrace/go_stats.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace {
 struct Goroutine {
   GoroutineLife life;
 
-  // Since when it is in the state, or 0.
+  // The time since which it is in the state, or 0.
   int64_t running = 0;
   int64_t runnable = 0;
   int64_t blocked = 0;
@@ -36,10 +36,10 @@ struct Goroutine {
   int64_t syscall_without_proc = 0;
 
   absl::flat_hash_map<StringId, int64_t> open_ranges;  // When they began.
-  std::vector<RegionLife> open_regions;  // With the times of the goroutine when they began.
-  std::vector<RegionLife> regions;       // That ended.
+  std::vector<RegionLife> open_regions;  // Their times are those of the goroutine when they began.
+  std::vector<RegionLife> regions;       // The regions that ended.
 
-  // Forgets what is open.
+  // Forgets everything that is open.
   void Close() {
     running = runnable = blocked = syscall = syscall_without_proc = 0;
     blocked_on = StringId::kEmpty;
@@ -48,10 +48,10 @@ struct Goroutine {
   }
 };
 
-// Of a P, and the name of a range.
+// A P, and the name of a range.
 using ProcRange = std::pair<ProcId, StringId>;
 
-// The times up to now, with those of the states that last.
+// Returns the times up to now, including the current states.
 ExecutionTimes TimesAt(int64_t now, const Goroutine& goroutine) {
   ExecutionTimes times = goroutine.life.times;
   if (times.total == 0) times.total = Between(goroutine.life.creation, now);
@@ -82,7 +82,7 @@ ExecutionTimes Difference(ExecutionTimes times, const ExecutionTimes& before) {
   return times;
 }
 
-// The runtime's own goroutines, of which open regions are dropped.
+// Returns whether this is a goroutine of the runtime, whose open regions are dropped.
 bool IsOfRuntime(absl::string_view name) {
   return name.empty() || (name != "runtime.main" && absl::StartsWith(name, "runtime."));
 }
@@ -116,7 +116,7 @@ class GoCompatibleStats::Impl {
     return it == goroutines_.end() ? nullptr : &it->second;
   }
 
-  // Replaces what has this id.
+  // Adds a goroutine, which replaces any with the same id.
   Goroutine& Make(GoId id, int64_t creation) {
     Goroutine& goroutine = goroutines_[id] = {};
     goroutine.life.goroutine = id;
@@ -137,7 +137,7 @@ class GoCompatibleStats::Impl {
   absl::flat_hash_map<GoId, Goroutine> goroutines_;
   internal::TaskTable tasks_;
 
-  // The goroutine in a syscall that is thought to have the P, and the other way round.
+  // The goroutine in a syscall that is assumed to have the P, and vice versa.
   absl::flat_hash_map<ProcId, GoId> in_syscall_;
   absl::flat_hash_map<GoId, ProcId> syscall_procs_;
 

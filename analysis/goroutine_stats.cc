@@ -35,7 +35,7 @@ NamedTimes& NamedTimes::operator=(NamedTimes&&) noexcept = default;
 NamedTimes::~NamedTimes() = default;
 
 size_t NamedTimes::Find(StringId name) {
-  // Programs have few names, among which a search is faster.
+  // Programs have few names, for which a linear search is faster.
   constexpr size_t kMaxSearched = 16;
   if (times_.size() <= kMaxSearched) {
     const auto is_it = [&](const NamedTime& time) { return time.name == name; };
@@ -45,7 +45,7 @@ size_t NamedTimes::Find(StringId name) {
     index_ = std::make_unique<Index>();
     for (size_t i = 0; i < times_.size(); ++i) index_->places.emplace(times_[i].name, i);
   }
-  // The name is about to be added there.
+  // The caller is about to add the name there.
   return index_->places.try_emplace(name, times_.size()).first->second;
 }
 
@@ -132,10 +132,10 @@ class GoroutineStats::Impl {
 
   void AddRange(const RuntimeRange& range);
 
-  // Adds a life that is complete.
+  // Adds a complete life.
   void Keep(const Goroutines::Entry& entry);
 
-  // Adds the rest of a life, from the part of the trace that follows.
+  // Adds the rest of a life, from the following part of the trace.
   static void Continue(Goroutines::Entry& rest, Goroutines::Entry& entry);
 
   Interner& interner_;
@@ -217,7 +217,7 @@ void GoroutineStats::Impl::Keep(const Goroutines::Entry& entry) {
 }
 
 void GoroutineStats::Impl::Continue(Goroutines::Entry& rest, Goroutines::Entry& entry) {
-  // What was not seen has only ranges.
+  // A goroutine that was not seen has only ranges.
   if (!entry.is_seen) std::swap(rest.data, entry.data);
   GoroutineLife& life = entry.data.life;
   const GoroutineLife& more = rest.data.life;

@@ -9,7 +9,7 @@
 namespace gotrace::internal {
 namespace {
 
-// What the first byte of a batch says that it has.
+// The kinds of batches, by their first byte.
 constexpr char kTypesBatch = 0;
 constexpr char kUnitsBatch = 1;
 
@@ -27,12 +27,12 @@ static_assert(std::size(kSlotBytes) == HeapSpan::kManual);
 
 constexpr uint8_t kTinyClass = 2;
 
-// Objects of at most this size with pointers have the bits that say where these are at the end of
-// their span: one for each word.
+// For objects of at most this size with pointers, a bitmap at the end of the span marks the
+// pointers: one bit for each word.
 constexpr uint64_t kMaxBytesWithBitmap = 512;
 constexpr uint64_t kBytesPerBitmapByte = 64;
 
-// Takes numbers and texts from a batch, until it ends or is broken.
+// Reads numbers and texts from a batch, until it ends or is broken.
 class BatchReader {
  public:
   explicit BatchReader(absl::string_view data) : pos_(data.data()), end_(pos_ + data.size()) {}
@@ -115,7 +115,7 @@ void HeapLayout::AddSpan(const Event& event) {
   HeapSpan span;
   span.owes_free = Remove(event.arg(0));
   span.bytes = event.arg(1) * units_.page;
-  // The lowest bit says that there are no objects, the next one that these have no pointers.
+  // The lowest bit means that there are no objects, the next one that objects have no pointers.
   const uint64_t kind_and_class = event.arg(2);
   if ((kind_and_class & 1) == 0 && kind_and_class >> 2 < HeapSpan::kManual) {
     span.size_class = static_cast<uint8_t>(kind_and_class >> 2);

@@ -1,4 +1,4 @@
-// Where spans, objects and stacks are in memory, from the events of the alloc/free experiment.
+// The places of spans, objects and stacks in memory, from the events of the alloc/free experiment.
 #ifndef GOTRACE_ANALYSIS_HEAP_LAYOUT_H_
 #define GOTRACE_ANALYSIS_HEAP_LAYOUT_H_
 
@@ -16,7 +16,7 @@ namespace gotrace::internal {
 // The units of the ids of spans, objects and stacks: each id is a number of units after the lowest
 // address of the heap.
 struct HeapUnits {
-  std::optional<uint64_t> lowest = std::nullopt;  // That address, if the trace has it.
+  std::optional<uint64_t> lowest = std::nullopt;  // The lowest address, if the trace has it.
   uint64_t page = 8192;
   uint64_t object = 8;
   uint64_t stack = 2048;
@@ -29,14 +29,14 @@ struct HeapTypeInfo {
 };
 
 // Reads the batches of the experiment that belong to the generation that `sync` begins: replaces
-// `*types` by the types of the generation by their ids, and `*units` by the units, if the batches
-// have any. A batch is read up to where it is broken.
+// `*types` with the types of the generation, by their ids, and `*units` with the units, if the
+// batches have any. A broken batch is read up to the damage.
 void ReadHeapBatches(const Sync& sync, absl::flat_hash_map<uint64_t, HeapTypeInfo>* types,
                      HeapUnits* units);
 
 // A span. It has slots for objects of one size, or one large object, or none.
 struct HeapSpan {
-  // Classes 1 to 67 are those of small objects.
+  // Classes 1 to 67 are for small objects.
   static constexpr uint8_t kLarge = 0;
   static constexpr uint8_t kManual = 68;
 
@@ -44,27 +44,27 @@ struct HeapSpan {
   uint8_t size_class = kManual;
   bool has_pointers = false;
 
-  // Whether the event that removed the span before it in this place is to come: events of different
-  // threads may be out of order.
+  // Whether the event that removes the previous span in this place is still to come, since events
+  // of different threads may be out of order.
   bool owes_free = false;
 
-  // How many objects fit in.
+  // Returns how many objects fit into the span.
   uint64_t Slots() const;
 
-  // The size of an object in a slot; 0 if there are none.
+  // Returns the size of a slot; 0 if the span has none.
   uint64_t SlotBytes() const;
 
-  // Whether several tiny objects without pointers may share a slot.
+  // Returns whether several tiny objects without pointers may share a slot.
   bool HasTinyObjects() const;
 };
 
-// Where an object is.
+// The place of an object.
 struct HeapSlot {
   const HeapSpan* span = nullptr;  // nullptr if the trace does not show it.
-  uint64_t address = 0;            // Of the slot or, without a span, of the object.
+  uint64_t address = 0;            // The address of the slot or, without a span, of the object.
 };
 
-// The spans that there are.
+// The existing spans.
 class HeapLayout {
  public:
   HeapUnits& units() { return units_; }
@@ -73,20 +73,20 @@ class HeapLayout {
   void AddSpan(const Event& event);
   void RemoveSpan(const Event& event);
 
-  // Returns the slot of the object `id`. The id is not always that of the slot: an object may have
-  // a header before it, and tiny objects share a slot.
+  // Returns the slot of the object `id`. The object need not be at the beginning of the slot: it
+  // may have a header before it, and tiny objects share a slot.
   HeapSlot FindSlot(uint64_t id) const { return FindSlotAt(id * units_.object); }
 
-  // Returns the slot that has the address.
+  // Returns the slot that contains the address.
   HeapSlot FindSlotAt(uint64_t address) const;
 
   // Returns the span that the stack `id` begins in, or nullptr.
   const HeapSpan* FindSpanOfStack(uint64_t id) const;
 
-  // The spans by the number of their first page.
+  // Returns the spans by the number of their first page.
   const std::map<uint64_t, HeapSpan>& spans() const { return spans_; }
 
-  // The sum of the bytes of spans for objects.
+  // Returns the total size of spans for objects, in bytes.
   uint64_t object_span_bytes() const { return object_span_bytes_; }
 
  private:

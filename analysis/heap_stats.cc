@@ -1,9 +1,9 @@
-// Keeps the objects, spans and stacks that are there, as the events say, and counts what changes.
-// What happens before the window changes only what is there when it begins.
+// Keeps track of the existing objects, spans and stacks, and counts the changes. Events before the
+// window only determine the objects at its beginning.
 //
-// Go gives the events of a thread times that are at least one tick of the clock apart. A thread
-// that sweeps writes them faster than that, so its times run ahead, by up to some 0.1 ms, and what
-// it frees may seem to be allocated again before. Then the event that frees it comes late.
+// Go makes the times of a thread's events at least one tick of the clock apart. A thread that
+// sweeps writes events faster than that, so its times run ahead by up to some 0.1 ms. So a freed
+// slot may seem to be allocated again before it is freed: the event that frees it comes late.
 #include "gotrace/heap_stats.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ void Add(HeapAmount amount, HeapAmount* sum) {
   sum->bytes += amount.bytes;
 }
 
-// An object is there: it was allocated, or listed as there before.
+// Adds an object that was allocated, or that the trace lists as existing.
 void AddObject(uint64_t bytes, HeapAmount HeapChanges::*how, HeapChanges* changes) {
   Add({1, bytes}, &(changes->*how));
   Add({1, bytes}, &changes->end);
@@ -52,7 +52,7 @@ void FreeObject(uint64_t bytes, HeapChanges* changes) {
   changes->end.bytes -= bytes;
 }
 
-// What follows `before`.
+// Returns empty changes that start with the end of `before`.
 HeapChanges Following(const HeapChanges& before) {
   HeapChanges changes;
   changes.start = changes.end = before.end;
@@ -60,11 +60,11 @@ HeapChanges Following(const HeapChanges& before) {
   return changes;
 }
 
-// Cuts the window into slices of equal length, without knowing its end: when there are too many,
-// each two become one.
+// Cuts the window into slices of equal length without knowing its end: when there are too many,
+// pairs of slices are joined.
 class SliceList {
  public:
-  // Sets what is known at the end of a slice.
+  // Sets the values that are known at the end of a slice.
   using Describe = std::function<void(HeapSlice* slice)>;
 
   explicit SliceList(Describe describe) : describe_(std::move(describe)) {}
@@ -75,7 +75,8 @@ class SliceList {
     current_.changes = Following(before);
   }
 
-  // The slice of an event at `time`, to be changed. Times that go back are in the same slice.
+  // Returns the slice for an event at `time`. An earlier time than before maps to the current
+  // slice.
   HeapSlice& At(int64_t time) {
     if (time <= begin_) return current_;
     const auto offset = static_cast<uint64_t>(internal::Between(begin_, time));
@@ -106,12 +107,12 @@ class SliceList {
     current_.changes = Following(slices_.back().changes);
   }
 
-  // Adds `first` to `*second`, which follows.
+  // Adds `first` to `*second`, which follows it.
   static void Join(const HeapSlice& first, HeapSlice* second) {
     second->begin = first.begin;
     second->cycles += first.cycles;
     HeapChanges& changes = second->changes;
-    // The second started with what was there when the first ended, and what was listed in it.
+    // The second started with the objects at the end of the first, plus the objects listed in it.
     changes.start.objects += first.changes.start.objects - first.changes.end.objects;
     changes.start.bytes += first.changes.start.bytes - first.changes.end.bytes;
     Add(first.changes.allocated, &changes.allocated);
@@ -135,7 +136,7 @@ class SliceList {
   const Describe describe_;
   int64_t begin_ = 0;
   uint64_t length_ = kFirstSliceLength;
-  std::vector<HeapSlice> slices_;  // Those that ended.
+  std::vector<HeapSlice> slices_;  // The slices that ended.
   HeapSlice current_;
 };
 
@@ -169,7 +170,7 @@ class HeapStats::Impl {
     uint64_t bytes = 0;
     uint32_t type = 0;  // Index in types_.
     uint32_t cycle = kUnknownCycle;
-    bool owes_free = false;  // Whether the event that freed the slot before is to come.
+    bool owes_free = false;  // Whether the free of the slot's previous object is still to come.
   };
 
   // A type, and how many objects were freed at each age.
@@ -199,12 +200,12 @@ class HeapStats::Impl {
 
   Interner& interner_;
   EventFilter::Times window_;
-  bool has_begun_ = false;  // The window.
+  bool has_begun_ = false;  // Whether the window has begun.
   int64_t begin_ = 0;
   int64_t end_ = 0;
   bool has_events_ = false;
   bool has_start_ = false;
-  HeapSlice* slice_ = nullptr;  // That of the current event, if it is in the window.
+  HeapSlice* slice_ = nullptr;  // The slice of the current event, if it is in the window.
 
   HeapLayout layout_;
   absl::flat_hash_map<uint64_t, Object> objects_;   // By the address of the slot.
@@ -304,7 +305,7 @@ void HeapStats::Impl::AddExperimental(const Event& event) {
   }
 }
 
-// The index of the type with an id of the generation.
+// Returns the index of the type with an id of the generation.
 uint32_t HeapStats::Impl::TypeOf(uint64_t id) {
   const auto known = generation_types_.find(id);
   const HeapTypeInfo info = known == generation_types_.end() ? HeapTypeInfo() : known->second;
@@ -326,7 +327,7 @@ void HeapStats::Impl::AddObject(const Event& event, HeapAmount HeapChanges::*how
   if (!is_new) {
     if (!is_allocated) return;  // It is known already.
     if (slot.span != nullptr && slot.span->HasTinyObjects()) return;
-    FreeObject(object);  // The event that freed it is late, or missing.
+    FreeObject(object);  // The event that freed the old object is late, or missing.
   }
   if (slot.span == nullptr) ++objects_without_span_;
   const uint64_t bytes = slot.span == nullptr ? 0 : slot.span->SlotBytes();
@@ -343,7 +344,7 @@ void HeapStats::Impl::FreeObject(const Event& event) {
     ++unknown_frees_;
     return;
   }
-  // What was allocated in a cycle is not freed in it.
+  // An object that was allocated in a cycle is not freed in it.
   Object& object = found->second;
   if (std::exchange(object.owes_free, false) && object.cycle == cycle_) return;
   FreeObject(object);
@@ -474,7 +475,7 @@ void HeapStats::Impl::CountSpans() {
   }
   for (const auto& [address, object] : objects_) {
     const HeapSlot slot = layout_.FindSlotAt(address);
-    // In a damaged trace, a span may be missing that was there later.
+    // In a damaged trace, the span may have been missing earlier.
     if (slot.span == nullptr || slot.address != address) continue;
     gotrace::Add({1, slot.span->SlotBytes()}, &class_of(*slot.span).used);
   }

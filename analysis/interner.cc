@@ -66,7 +66,7 @@ void Interner::Impl::UseTables(const internal::EventTables& tables) {
   if (id < known_stacks.size()) {
     known = &known_stacks[id];
   } else {
-    // Where a Reader salvages, tables get entries for what is missing while events are read.
+    // A salvaging Reader adds missing entries to the tables while it reads events.
     if (place >= far_stacks.size()) far_stacks.resize(tables.stack_count(), kUnknown);
     known = &far_stacks[place];
   }

@@ -1,4 +1,4 @@
-// What an Interner keeps, for those to whom the cost of a call matters.
+// The data of an Interner, for callers that need its look-ups to be inlined.
 #ifndef GOTRACE_ANALYSIS_INTERNER_IMPL_H_
 #define GOTRACE_ANALYSIS_INTERNER_IMPL_H_
 
@@ -56,10 +56,10 @@ struct Interner::Impl {
     size_t left_ = 0;
   };
 
-  // What a cache has for what was not looked up yet.
+  // The value in a cache for an id that was not looked up yet.
   static constexpr uint32_t kUnknown = static_cast<uint32_t>(-1);
 
-  // As Interner::InternString() and InternStack(). Both cost few instructions for what was looked
+  // As Interner::InternString() and InternStack(). Both take few instructions if the id was looked
   // up before.
   StringId FindString(const internal::EventTables* tables, uint64_t id) {
     if (tables == nullptr || id == 0) return StringId::kEmpty;
@@ -97,8 +97,8 @@ struct Interner::Impl {
   std::vector<absl::Span<const FrameId>> stacks;
   absl::flat_hash_map<absl::Span<const FrameId>, StackId> stack_ids;
 
-  // What was looked up in the tables with this serial number, by the ids that it has there. Those
-  // of stacks that are not found by index there are in `far_stacks`, by their place in the table.
+  // The results of look-ups in the tables with this serial number, by the ids in these tables.
+  // Stacks that are not found by index there are in `far_stacks`, by their place in the table.
   uint64_t serial = 0;
   std::vector<uint32_t> known_strings;
   std::vector<uint32_t> known_stacks;

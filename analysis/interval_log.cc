@@ -81,14 +81,14 @@ std::string Of(const Interner& interner, const std::vector<IntervalType>& interv
   return text;
 }
 
-// Whether two intervals that follow each other say the same, and so should be one.
+// Returns whether two consecutive intervals are the same apart from time, and so should be one.
 bool IsSame(const GoInterval& a, const GoInterval& b) { return a.state == b.state; }
 bool IsSame(const ProcInterval& a, const ProcInterval& b) { return a.state == b.state; }
 bool IsSame(const ThreadInterval& a, const ThreadInterval& b) {
   return a.state == b.state && a.proc == b.proc && a.goroutine == b.goroutine;
 }
 
-// Whether the resource ends with one interval, and comes into being with another.
+// Return whether a resource ends with an interval, and whether it begins with it.
 bool Ends(const GoInterval& interval) { return interval.ends_life; }
 bool Starts(const GoInterval& interval) { return interval.starts_life; }
 template <class IntervalType>
@@ -141,7 +141,7 @@ std::string FindFaultOf(const Interner& interner, const std::vector<IntervalType
       };
       if (interval.end < interval.begin) return fault("ends before it begins");
       if (const absl::string_view what = FaultIn(interval); !what.empty()) return fault(what);
-      // A trace that breaks off may do so with a transition.
+      // A trace that is cut off may end with a transition.
       const bool may_be_empty = has_gaps || (interval.end_clipped && interval.end == trace_end);
       if (interval.end == interval.begin && !may_be_empty) return fault("empty");
       const bool is_first = i == 0 || Ends(all[i - 1]);

@@ -14,10 +14,10 @@
 
 namespace gotrace::internal {
 
-// Keeps all intervals that it is given.
+// Stores all intervals.
 class IntervalLog : public IntervalConsumer {
  public:
-  // Ids of strings and stacks are those of `*interner`, which must outlive this object.
+  // Ids of strings and stacks belong to `*interner`, which must outlive this object.
   explicit IntervalLog(const Interner* interner) : interner_(*interner) {}
 
   void AddGoroutine(const GoInterval& interval) override;
@@ -27,27 +27,29 @@ class IntervalLog : public IntervalConsumer {
   // Appends what `next` collected of the part of the trace that follows, as an analysis does.
   void Merge(IntervalLog&& next, const InternerMap& ids);
 
-  // In the order in which they came.
+  // Return the intervals in the order in which they were added.
   const std::vector<GoInterval>& goroutines() const { return goroutines_; }
   const std::vector<ProcInterval>& procs() const { return procs_; }
   const std::vector<ThreadInterval>& threads() const { return threads_; }
 
-  // The intervals of one resource as text, in the order in which they came, one a line.
+  // Return the intervals of one resource as text, in the order in which they were added, one per
+  // line.
   std::string OfGoroutine(int64_t id) const;
   std::string OfProc(int64_t id) const;
   std::string OfThread(int64_t id) const;
 
-  // All of them, by resource.
+  // Returns all intervals as text, by resource.
   std::string All() const;
 
-  // Whether all came in order of their ends.
+  // Returns whether all were added in order of their ends.
   bool IsInOrder() const { return is_in_order_; }
 
-  // "" if the intervals of each resource are what StateTracker promises, and otherwise what is
-  // wrong: each begins where the one before ends, or after a gap that the one before has
-  // end_clipped at; states differ; and only the first and the last may be clipped, unless
-  // `has_gaps`. The last intervals of what did not end have the end `trace_end`, unless `has_gaps`.
-  // Without `trace_end`, the times of the trace go back: lives may overlap then.
+  // Returns "" if the intervals of each resource are as StateTracker promises, and otherwise a
+  // description of the problem. Each interval must begin where the previous one ends, or after a
+  // gap before which the previous one has end_clipped; consecutive states must differ; and, unless
+  // `has_gaps`, only the first and the last interval may be clipped, and the last interval of a
+  // resource that did not end must end at `trace_end`. Without `trace_end`, times of the trace go
+  // backwards, so lives may overlap.
   std::string FindFault(std::optional<int64_t> trace_end, bool has_gaps) const;
 
  private:
@@ -61,7 +63,7 @@ class IntervalLog : public IntervalConsumer {
   bool is_in_order_ = true;
 };
 
-// What a test needs to track a trace, or a part of it.
+// The objects that a test needs to track a trace, or a part of it.
 struct TrackedTrace {
   Interner interner;
   IntervalLog log{&interner};

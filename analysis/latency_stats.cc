@@ -44,14 +44,14 @@ struct LatencyTraits {
   }
 };
 
-// Whether `a` is worse. An order of all cases of a trace, so that which ones are kept does not
-// depend on how it is read.
+// Returns whether `a` is worse. This is a total order of all cases of a trace, so that the cases
+// that are kept do not depend on how it is read.
 bool IsWorse(const LatencyCase& a, const LatencyCase& b) {
   if (a.duration() != b.duration()) return a.duration() > b.duration();
   return std::pair(a.begin, a.goroutine) < std::pair(b.begin, b.goroutine);
 }
 
-// The kind of an interval in a state, or kLatencyKindEnd for one of no interest.
+// Returns the kind of an interval in a state, or kLatencyKindEnd if it does not count.
 size_t KindOf(GoState state) {
   switch (state) {
     case GoState::kRunnable:
@@ -89,10 +89,10 @@ class LatencyStats::Impl {
 
  private:
   using Sums = internal::SumsByStart<LatencyTraits>;
-  // The worst cases of a kind and a reason: a heap whose front is the least bad of them.
+  // The worst cases of a kind and a reason, as a heap whose front is the least bad.
   using Worst = std::vector<LatencyCase>;
 
-  // Adds a case of the goroutine `entry`, or of none if that is nullptr.
+  // Adds a case of the goroutine `entry`, or of no goroutine if it is nullptr.
   void Add(const LatencyCase& one, Sums::Entry* entry);
   void AddRange(RuntimeRange range);
   void KeepIfWorst(const LatencyCase& one);

@@ -37,7 +37,7 @@ class LeakStats::Impl {
   absl::Span<const LeakGroup> groups() const { return groups_; }
 
  private:
-  // What is known of a goroutine, and its last interval.
+  // The known facts about a goroutine, and its last interval.
   struct Data {
     StringId start = StringId::kEmpty;
     StackId created_at = StackId::kNone;
@@ -51,14 +51,14 @@ class LeakStats::Impl {
 
   static void Continue(Goroutines::Entry& rest, Goroutines::Entry& entry);
 
-  // The stack without its innermost frames that do not belong to the program.
+  // Returns the stack without the innermost frames that do not belong to the program.
   std::vector<FrameId> FramesOfProgram(StackId stack) const;
   void CompleteBlocked();
 
   Interner& interner_;
   Options options_;
   int64_t begin_ = std::numeric_limits<int64_t>::max();
-  // Those that are blocked when they are complete have not ended.
+  // The goroutines that are blocked at the end.
   std::vector<Data> blocked_;
   Goroutines goroutines_{[this](Goroutines::Entry& entry) {
                            if (entry.data.is_blocked) blocked_.push_back(entry.data);
@@ -109,12 +109,13 @@ std::vector<FrameId> LeakStats::Impl::FramesOfProgram(StackId stack) const {
   return {first, frames.end()};
 }
 
-// A status does not say why a goroutine was blocked before the trace, and has more of the runtime's
-// frames than the event of one that blocks. If others did that in the same place, it was for the
-// same reason; and if all of those were created in one place, it was created there, too.
+// A status does not say why a goroutine blocked before the trace, and its stack has more frames of
+// the runtime than that of a blocking event. If other goroutines blocked in the same place, the
+// reason was the same; and if all of those were created in one place, this one was created there
+// too.
 void LeakStats::Impl::CompleteBlocked() {
-  // One of those that blocked in a place, and of those of them whose creation is known; and whether
-  // others differ.
+  // One of the goroutines that blocked in a place, one of those whose creation is known, and
+  // whether others differ from them.
   struct Known {
     const Data* blocked = nullptr;
     const Data* created = nullptr;

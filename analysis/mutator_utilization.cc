@@ -1,8 +1,10 @@
-// The utilization is made of the spans of time in which each P works for the GC. Sweeps, stops of
-// the world and the runs of mark workers are in the events. When a goroutine ran during a mark
-// assist, and on which P, is in its intervals: these also say what it did before its first event.
+// The utilization is made from the spans of time in which each P works for the GC. Sweeps, stops of
+// the world and the runs of mark workers come from events. The times when a goroutine ran during a
+// mark assist, and its P, come from its intervals, which also cover the time before its first
+// event.
 //
-// Go's own way, for comparison, goes from event to event and counts for each P what it works on.
+// For comparison, Go's own algorithm goes from event to event and counts for each P the reasons why
+// it works for the GC.
 #include "gotrace/mutator_utilization.h"
 
 #include <algorithm>
@@ -32,15 +34,15 @@ using internal::RuntimeRange;
 
 constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
 
-// More Ps than any machine has. A trace that says that there are more is damaged.
+// More Ps than any machine has. A trace that states more is damaged.
 constexpr uint64_t kMaxProcs = 1 << 12;
 
-// No series is longer, so that the times in it can be subtracted. This is 146 years.
+// The maximum length of a series, 146 years, so that its times can be subtracted.
 constexpr uint64_t kMaxDuration = uint64_t{1} << 62;
 
 bool IsGcStop(const Event& event) { return absl::StrContains(event.range_parts().reason, "GC"); }
 
-// Whether the label is that of a mark worker that takes a P from the program.
+// Returns whether the label belongs to a mark worker that takes a P from the program.
 bool IsWorker(absl::string_view label, const Options& options) {
   if (!options.background || !absl::StartsWith(label, "GC ") || label == "GC (idle)") return false;
   return !options.per_proc || label != "GC (dedicated)";
@@ -51,17 +53,17 @@ bool IsExecuting(uint8_t state) {
          state == static_cast<uint8_t>(GoState::kSyscall);
 }
 
-// The mean utilization while `busy` of `procs` Ps work for the GC.
+// Returns the utilization while `busy` of `procs` Ps work for the GC.
 double UtilizationOf(size_t busy, size_t procs) {
   return 1 - static_cast<double>(busy) / static_cast<double>(procs);
 }
 
-// Collects the spans of time that are not the program's, and makes series of them.
+// Collects the spans of time that the program cannot use, and makes series from them.
 class BusySpans {
  public:
   explicit BusySpans(const Options& options) : options_(options) {}
 
-  // Leaves out what is not in `window`. Must be called before MakeSeries().
+  // Leaves out times outside of `window`. Must be called before MakeSeries().
   void CutTo(EventFilter::Times window) { options_.window = options_.window.And(window); }
 
   void Add(const Event& event);
@@ -73,13 +75,13 @@ class BusySpans {
   std::vector<Series> MakeSeries(int64_t end);
 
  private:
-  // A mark worker that runs.
+  // A running mark worker.
   struct Worker {
     int64_t proc = -1;
     int64_t begin = 0;
   };
 
-  // What begins or ends at a time. `proc` is a P, or one of:
+  // The begin or end of a span of time. `proc` is a P, or one of:
   static constexpr int64_t kWorld = -1;       // The world is stopped.
   static constexpr int64_t kGomaxprocs = -2;  // GOMAXPROCS is `change`.
   struct Edge {
@@ -87,11 +89,11 @@ class BusySpans {
     int64_t proc = 0;
     int64_t change = 0;  // 1 or -1.
 
-    // In an order that does not depend on how they were found.
+    // The order does not depend on how edges were found.
     friend auto operator<=>(const Edge&, const Edge&) = default;
   };
 
-  // Of a P that works for the GC.
+  // Adds a span in which a P works for the GC.
   void AddSpan(int64_t proc, int64_t begin, int64_t end) {
     if (static_cast<uint64_t>(proc) < kMaxProcs) AddEdges(proc, begin, end);
   }
@@ -153,7 +155,7 @@ void BusySpans::Add(const Event& event) {
       break;
     default:
       if (workers_.empty() || event.kind() != EventKind::kStateTransition) break;
-      if (event.transition_from() == event.transition_to()) break;  // A status that is repeated.
+      if (event.transition_from() == event.transition_to()) break;  // A repeated status.
       if (const ResourceId resource = event.transition_resource();
           resource.kind == ResourceKind::kGoroutine) {
         EndWorker(GoId{resource.id}, time);
@@ -179,7 +181,7 @@ void BusySpans::Merge(BusySpans& next) {
   last_event_ = std::max(last_event_, next.last_event_);
 }
 
-// The series of one P, or of all.
+// Writes the series of one P, or of all.
 class SeriesWriter {
  public:
   void Append(int64_t time, double utilization) {
@@ -217,11 +219,11 @@ std::vector<Series> BusySpans::MakeSeries(int64_t end) {
   }
 
   std::vector<Series> all;
-  std::vector<SeriesWriter> writers;      // With per_proc, of each P that exists; otherwise of all.
-  std::vector<int64_t> works(kMaxProcs);  // By P, how much it does for the GC.
+  std::vector<SeriesWriter> writers;      // With per_proc, one for each existing P; otherwise one.
+  std::vector<int64_t> works(kMaxProcs);  // By P: the number of reasons why it works for the GC.
   int64_t stops = 0;
   size_t procs = 0;
-  // The series ends where its P is not there any more.
+  // The series ends when its P no longer exists.
   const auto end_series = [&](size_t size, int64_t time) {
     for (size_t i = size; i < writers.size(); ++i) {
       Series series = std::move(writers[i]).Finish(time);
@@ -268,7 +270,7 @@ std::vector<Series> BusySpans::MakeSeries(int64_t end) {
   return all;
 }
 
-// What MutatorUtilizationV2() of internal/trace computes.
+// Computes the same as MutatorUtilizationV2() of internal/trace.
 class GoUtilization {
  public:
   explicit GoUtilization(const Options& options) : options_(options) {}
@@ -304,7 +306,7 @@ class GoUtilization {
   int64_t stops_ = 0;
   std::vector<Proc> procs_;
   std::vector<Procs> history_;
-  size_t zeros_ = 0;  // So many points at the beginning of the only series are 0.
+  size_t zeros_ = 0;  // The number of points at the beginning of the only series that are 0.
   absl::flat_hash_map<GoId, uint8_t> states_;
   absl::flat_hash_set<GoId> workers_;
   absl::flat_hash_set<GoId> assists_;
@@ -350,7 +352,7 @@ void GoUtilization::SetProcs(uint64_t count, int64_t time) {
   has_changed_ = true;
 }
 
-// Lowers all points that there are by what one P is worth.
+// Lowers all existing points by the share of one P.
 void GoUtilization::LowerAll() {
   Series& points = series_[0];
   size_t procs = 0;
@@ -421,7 +423,7 @@ void GoUtilization::AppendChanges(int64_t time) {
 
 void GoUtilization::Add(const Event& event) {
   if (has_failed_) return;
-  // Only in a damaged trace do times go back.
+  // Times go backwards only in a damaged trace.
   const int64_t time = std::max(last_time_, event.time());
   last_time_ = time;
   if (event.kind() == EventKind::kSync) sync_ = event.arg(0);
@@ -543,9 +545,9 @@ class IntegratedSeries {
   int64_t begin() const { return points_.front().time; }
   int64_t end() const { return points_.back().time; }
 
-  // Returns the lowest window of those that begin at `first`, at `last`, or in between. They must
-  // be in the series. The mean utilization is linear in the time of the window, unless one of its
-  // edges is at a point. So it has its minimum where one of them is.
+  // Returns the lowest window that begins between `first` and `last`, both included. All such
+  // windows must be in the series. The mean utilization is linear in the time of the window, except
+  // where one of its edges is at a point. So the minimum is at such a place.
   UtilizationWindow FindLowest(int64_t window, int64_t first, int64_t last) const {
     UtilizationWindow lowest = {first, 1};
     size_t left = FindPoint(first);
@@ -555,7 +557,7 @@ class IntegratedSeries {
           (IntegralAt(right, time + window) - IntegralAt(left, time)) / static_cast<double>(window);
       if (mean < lowest.utilization) lowest = {time, mean};
       if (time == last) return lowest;
-      // Neither is the last point, since the window ends before the series.
+      // Neither is the last point, since the window ends before the series does.
       const int64_t to_left = points_[left + 1].time - time;
       const int64_t to_right = points_[right + 1].time - window - time;
       time = std::min(time + std::min(to_left, to_right), last);
@@ -565,7 +567,7 @@ class IntegratedSeries {
   }
 
  private:
-  // The index of the last point that is not after `time`.
+  // Returns the index of the last point that is not after `time`.
   size_t FindPoint(int64_t time) const {
     const auto after = std::upper_bound(
         points_.begin(), points_.end(), time,
@@ -573,7 +575,7 @@ class IntegratedSeries {
     return static_cast<size_t>(after - points_.begin()) - 1;
   }
 
-  // The integral up to `time`, for which `point` is FindPoint(time).
+  // Returns the integral up to `time`. `point` must be FindPoint(time).
   double IntegralAt(size_t point, int64_t time) const {
     return sums_[point] +
            points_[point].utilization * static_cast<double>(time - points_[point].time);
@@ -602,7 +604,7 @@ class MmuCurve::Impl {
   std::vector<UtilizationWindow> Worst(int64_t window, size_t count) const {
     std::vector<UtilizationWindow> worst;
     if (window <= 0) return worst;
-    std::vector<Found> found;  // The lowest windows of the times that are left.
+    std::vector<Found> found;  // The lowest windows of the remaining times.
     const auto find = [&](int64_t begin, int64_t end) {
       if (std::optional<Found> one = FindLowest(window, begin, end)) found.push_back(*one);
     };

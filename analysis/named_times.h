@@ -12,7 +12,7 @@
 
 namespace gotrace::internal {
 
-// Returns the times with the names' ids of another Interner.
+// Returns the times with the ids of their names mapped to another Interner.
 inline NamedTimes WithIds(const InternerMap& ids, const NamedTimes& times) {
   std::vector<NamedTime> mapped(times.begin(), times.end());
   for (NamedTime& time : mapped) time.name = ids(time.name);

@@ -1,4 +1,4 @@
-// Times by name that grow, and how much they grew in each of several nested spans.
+// Growing times by name, and how much each grew in each of several nested spans.
 #ifndef GOTRACE_ANALYSIS_NESTED_TIMES_H_
 #define GOTRACE_ANALYSIS_NESTED_TIMES_H_
 
@@ -18,11 +18,12 @@
 
 namespace gotrace::internal {
 
-// There may be many names and many spans, so a span does not keep all times of its begin: whoever
-// changes a time keeps what it was in the innermost span, and a span that ends passes that on to
-// the one around it. So time and memory are in proportion to the changes and to the results.
+// Since there may be many names and many spans, a span does not store all times at its begin.
+// Instead, each change of a time stores the old value in the innermost span, and a span that ends
+// passes its values on to the span around it. So time and memory are in proportion to the changes
+// and to the results.
 //
-// The time at a begin or an end may differ from the sum so far: `differences` lists by how much.
+// The time at a begin or an end may differ from the sum so far by the amounts in `differences`.
 class NestedTimes {
  public:
   using Differences = absl::Span<const NamedTime>;
@@ -33,7 +34,7 @@ class NestedTimes {
     AddTime(time, &At(place));
   }
 
-  // Begins a span in those that are open.
+  // Begins a span inside the open ones.
   void Begin(Differences differences) {
     Values begin;
     for (const NamedTime& one : differences) {
@@ -44,15 +45,15 @@ class NestedTimes {
     open_.push_back(std::move(begin));
   }
 
-  // Ends the innermost span, of which there must be one. Returns how much the times grew in it, in
-  // the order in which the names were first added.
+  // Ends the innermost span. Returns how much the times grew in it, in the order in which the names
+  // were first added. Requires that a span is open.
   NamedTimes End(Differences differences) {
     const Values begin = std::move(open_.back());
     open_.pop_back();
     Values growth;
     for (const auto& [place, time] : begin) {
       growth[place] = Between(time, At(place));
-      // What has changed in the span has changed in the one around it.
+      // A change in this span is also a change in the span around it.
       if (!open_.empty()) open_.back().try_emplace(place, time);
     }
     for (const NamedTime& one : differences) AddTime(one.time, &growth[PlaceOf(one.name)]);
@@ -69,8 +70,8 @@ class NestedTimes {
 
   size_t open() const { return open_.size(); }
 
-  // Adds the times of `next`, which come after these. Its open spans are in those that are open
-  // here.
+  // Adds the times of `next`, which come after these. Its open spans are inside the spans that are
+  // open here.
   void Append(NestedTimes next) {
     std::vector<size_t> places;
     for (const NamedTime& sum : next.sums_) places.push_back(PlaceOf(sum.name));
@@ -98,7 +99,7 @@ class NestedTimes {
   }
   int64_t& At(size_t place) { return sums_.times_[place].time; }
 
-  // Keeps the time of a name before it changes.
+  // Stores the time of a name before it changes.
   void Keep(size_t place) {
     if (!open_.empty()) open_.back().try_emplace(place, At(place));
   }
@@ -115,7 +116,7 @@ class NestedTimes {
   }
 
   NamedTimes sums_;
-  std::vector<Values> open_;  // What changed since each span began, and what it was then.
+  std::vector<Values> open_;  // The times that changed since each span began, as they were then.
 };
 
 }  // namespace gotrace::internal

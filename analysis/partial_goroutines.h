@@ -1,4 +1,4 @@
-// What an analysis keeps of each goroutine, where a trace is read in parts that are merged.
+// An analysis's data about each goroutine, for analyses that are merged from parts of a trace.
 #ifndef GOTRACE_ANALYSIS_PARTIAL_GOROUTINES_H_
 #define GOTRACE_ANALYSIS_PARTIAL_GOROUTINES_H_
 
@@ -17,9 +17,10 @@
 
 namespace gotrace::internal {
 
-// A goroutine may have begun in one part of a trace and ended in a later one. So one that is older
-// than this part is kept until the part before is known; and so is one that ended while the
-// intervals across the border were merged, since the next part may have events of it.
+// A goroutine may begin in one part of a trace and end in a later one. So the data of a goroutine
+// that is older than this part is kept until the previous part is known. The same applies to a
+// goroutine that ended while the intervals across the border were merged, since the next part may
+// have events of it.
 template <class Data>
 class PartialGoroutines {
  public:
@@ -31,10 +32,10 @@ class PartialGoroutines {
     bool has_ended = false;
   };
 
-  // Takes a goroutine of which everything is known.
+  // Receives a goroutine whose data is complete.
   using Complete = std::function<void(Entry& entry)>;
-  // Adds to `entry` what `rest` has: the same goroutine, in the part that follows. `is_seen` says
-  // what each of the two has; `is_older` is already that of both.
+  // Adds the data in `rest` to `entry`: it is about the same goroutine in the following part. Each
+  // has its own `is_seen`; `is_older` is already that of both.
   using Append = std::function<void(Entry& rest, Entry& entry)>;
 
   PartialGoroutines(Complete complete, Append append)
@@ -45,17 +46,17 @@ class PartialGoroutines {
     last_event_ = std::max(last_event_, events.back().time());
   }
 
-  // The goroutine that has the id now. Valid until the next call of another function.
+  // Returns the goroutine that currently has the id. Valid until the next call of another function.
   Entry& Of(GoId id) {
     Entry* const entry = live_.Find(id);
     return entry != nullptr ? *entry : *live_.Insert(id);
   }
 
-  // The goroutine of an interval. Call End() when the interval was added to it.
+  // Returns the goroutine of an interval. Call End() after adding the interval to it.
   Entry& Begin(const GoInterval& interval) {
     Entry* entry = &Of(interval.goroutine);
     if (interval.starts_life && entry->is_seen) [[unlikely]] {
-      // The end of the one before is missing.
+      // The end of the previous one is missing.
       Retire(entry);
       entry = live_.Insert(interval.goroutine);
     }
@@ -73,17 +74,18 @@ class PartialGoroutines {
     live_.Erase(&entry);
   }
 
-  // Appends what `next` has. `map_ids` maps the ids in a Data.
+  // Appends the data of `next`. `map_ids` maps the ids in a Data.
   template <class MapIds>
   void Merge(PartialGoroutines& next, const MapIds& map_ids) {
-    // A goroutine that goes on in `next` is here, or among those that the border's intervals ended.
+    // A goroutine that continues in `next` is here, or among those ended by the intervals across
+    // the border.
     std::vector<Entry> rests = std::move(next.ended_older_);
     for (Entry* const entry : next.live_.Sorted()) rests.push_back(std::move(*entry));
     for (Entry& rest : rests) {
       map_ids(&rest.data);
       Entry* before = live_.Find(rest.id);
       if (before != nullptr && rest.is_seen && !rest.is_older) {
-        // A new one. The end of the one before is missing.
+        // A new goroutine. The end of the previous one is missing.
         Retire(before);
         before = nullptr;
       }
@@ -97,7 +99,7 @@ class PartialGoroutines {
       }
     }
     for (Entry& entry : ended_in_merge_) {
-      // What events say of it has come apart from it.
+      // The data from its events was stored separately.
       Entry* const rest = live_.Find(entry.id);
       if (rest != nullptr && !rest->is_seen) {
         AppendTo(*rest, entry);
@@ -109,7 +111,7 @@ class PartialGoroutines {
     last_event_ = std::max(last_event_, next.last_event_);
   }
 
-  // Takes all that are left to be complete: first those that ended, then the others in order of
+  // Treats all remaining goroutines as complete: first the ended ones, then the others in order of
   // their ids.
   void Finish() {
     for (Entry& entry : ended_older_) complete_(entry);
@@ -121,14 +123,14 @@ class PartialGoroutines {
   }
 
  private:
-  // Takes one that has ended.
+  // Completes or keeps a goroutine that has ended.
   void Settle(Entry& entry) {
     if (!entry.is_older) return complete_(entry);
     entry.has_ended = true;
     ended_older_.push_back(std::move(entry));
   }
 
-  // The same for one of `live_`.
+  // The same for a goroutine in `live_`.
   void Retire(Entry* entry) {
     Settle(*entry);
     live_.Erase(entry);
@@ -143,8 +145,8 @@ class PartialGoroutines {
   const Complete complete_;
   const Append append_;
   DenseTable<Entry> live_{kSlotsForGoroutines};
-  std::vector<Entry> ended_older_;     // That ended, and whose beginning is not here.
-  std::vector<Entry> ended_in_merge_;  // That ended after last_event_.
+  std::vector<Entry> ended_older_;     // Ended goroutines that began in an earlier part.
+  std::vector<Entry> ended_in_merge_;  // Goroutines that ended after last_event_.
   int64_t last_event_ = std::numeric_limits<int64_t>::min();
 };
 

@@ -1,5 +1,5 @@
-// How far Ps are followed that come and go with GOMAXPROCS, so that a damaged trace, which may
-// state any number as often as it likes, does not make billions of them.
+// Limits on tracking the Ps that GOMAXPROCS creates and removes. A damaged trace may state any
+// number any number of times, which would make billions of Ps.
 #ifndef GOTRACE_ANALYSIS_PROC_LIMITS_H_
 #define GOTRACE_ANALYSIS_PROC_LIMITS_H_
 
@@ -7,10 +7,10 @@
 
 namespace gotrace::internal {
 
-// How often the idle time of a P is cut at most where GOMAXPROCS changes.
+// The maximum number of times that the idle time of a P is cut at changes of GOMAXPROCS.
 inline constexpr int kMaxProcCuts = 100;
 
-// Ps that no event names count up to this id.
+// Ps that no event names are counted up to this id.
 inline constexpr uint64_t kMaxUnnamedProcs = 1024;
 
 }  // namespace gotrace::internal

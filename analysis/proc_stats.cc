@@ -1,6 +1,6 @@
-// Times by what a P did are sums of intervals. How many goroutines wait and how many Ps are idle at
-// the same moment is counted from the events of a generation once all of it is known: what a
-// generation states only late was so from its beginning.
+// The times of a P by its activity are sums of intervals. The numbers of goroutines that wait and
+// of Ps that are idle at the same moment are counted from the events of a generation once it is
+// complete, since states that a generation only states late have lasted from its beginning.
 #include "gotrace/proc_stats.h"
 
 #include <algorithm>
@@ -50,7 +50,8 @@ void ProcTimes::Add(const ProcTimes& other) {
 
 namespace {
 
-// Sums in a slice of time. `times.scheduler` is that of running Ps, whatever they run.
+// Sums in a slice of time. `times.scheduler` is the time of running Ps, including the time in which
+// they run goroutines.
 struct SliceSums {
   ProcTimes times;
   int64_t runnable = 0;
@@ -63,7 +64,7 @@ struct SliceSums {
   }
 };
 
-// Takes the time of goroutines out of that of running Ps.
+// Subtracts the time of goroutines from the time of running Ps.
 ProcTimes WithSchedulerAlone(ProcTimes times) {
   for (const int64_t known : {times.user, times.gc, times.assist, times.syscall}) {
     SubtractTime(known, &times.scheduler);
@@ -97,13 +98,13 @@ class ProcStats::Impl {
   std::vector<ProcSlice> Slices(size_t most) const;
 
  private:
-  // How many goroutines wait to run, and which Ps are idle.
+  // The number of goroutines that wait to run, and the idle Ps.
   struct Waiting {
     int64_t runnable = 0;
     std::set<ProcId> idle;
-    uint64_t limit = std::numeric_limits<uint64_t>::max();  // GOMAXPROCS, as far as is known.
+    uint64_t limit = std::numeric_limits<uint64_t>::max();  // GOMAXPROCS, if known.
 
-    // The number of idle Ps that may run goroutines.
+    // Returns the number of idle Ps that may run goroutines.
     int64_t IdleWithinLimit() const {
       int64_t count = 0;
       for (const ProcId proc : idle) count += static_cast<uint64_t>(proc.value) < limit ? 1 : 0;
@@ -130,8 +131,8 @@ class ProcStats::Impl {
   void NoteLimit(const ProcLimit& limit);
   void Apply(const Change& change);
   void EndGeneration(int64_t end);
-  // Adds the time from `begin` to `end`, or subtracts it if `sign` is -1. Slices get what was seen
-  // of it.
+  // Adds the time from `begin` to `end`, or subtracts it if `sign` is -1. Slices get the part that
+  // was seen.
   void AddTime(ProcId proc, int64_t ProcTimes::*kind, int64_t begin, int64_t end, int64_t seen_from,
                int64_t sign = 1);
   void AddIdle(const ProcInterval& interval);
@@ -146,20 +147,21 @@ class ProcStats::Impl {
   internal::TimeSlices<SliceSums> slices_;
   std::vector<ProcLimit> limits_;
   int64_t begin_ = std::numeric_limits<int64_t>::max();
-  // When the slices begin: with the first status, as Interval::Seen().
+  // The beginning of the slices: the first status, as for Interval::Seen().
   int64_t seen_from_ = std::numeric_limits<int64_t>::max();
   int64_t end_ = 0;
 
-  // The generation that is being read.
+  // Whether a generation is being read.
   bool has_generation_ = false;
   bool is_first_generation_ = true;
   int64_t generation_begin_ = 0;
-  bool has_statement_ = false;  // Of what no generation stated before.
-  Waiting waiting_;             // When it began, as far as is known.
+  bool has_statement_ = false;  // Whether it stated something that no earlier generation did.
+  Waiting waiting_;             // The state when it began, as far as known.
   bool has_limit_ = false;      // Whether the generation has stated one.
   std::vector<Change> changes_;
 
-  // When the labels of mark workers were set, until the interval is complete in which that was.
+  // The times when the labels of mark workers were set. Kept until the interval around them is
+  // complete.
   absl::flat_hash_map<GoId, std::vector<int64_t>> labels_;
 
   Goroutines goroutines_{
@@ -236,7 +238,7 @@ void ProcStats::Impl::AddTransition(const Event& event) {
   if (!is_goroutine && resource.kind != ResourceKind::kProc) return;
   const auto state = static_cast<uint8_t>(is_goroutine ? static_cast<int>(GoState::kRunnable)
                                                        : static_cast<int>(ProcState::kIdle));
-  // What the first generation states has been so since it began.
+  // States in the first generation have lasted since its beginning.
   const bool is_statement = from == 0 || (from == to && is_first_generation_);
   static_assert(static_cast<int>(GoState::kUndetermined) == 0 &&
                 static_cast<int>(ProcState::kUndetermined) == 0);
@@ -318,7 +320,7 @@ void ProcStats::Impl::AddTime(ProcId proc, int64_t ProcTimes::*kind, int64_t beg
   });
 }
 
-// While GOMAXPROCS is too small for it, there is no such P.
+// A P does not exist while GOMAXPROCS is too small for it.
 void ProcStats::Impl::AddIdle(const ProcInterval& interval) {
   const ProcId proc = interval.proc;
   const int64_t end = interval.end;
@@ -327,7 +329,7 @@ void ProcStats::Impl::AddIdle(const ProcInterval& interval) {
   if (limits_.empty()) return AddTime(proc, &ProcTimes::idle, begin, end, seen_from);
   auto next = absl::c_upper_bound(
       limits_, begin, [](int64_t time, const ProcLimit& limit) { return time < limit.time; });
-  // What the trace states first has been so from the beginning.
+  // The first limit in the trace applies from the beginning.
   if (next == limits_.begin()) ++next;
   for (int cuts = 0; begin < end; ++cuts) {
     const bool is_last = next == limits_.end() || cuts == internal::kMaxProcCuts;
@@ -340,8 +342,8 @@ void ProcStats::Impl::AddIdle(const ProcInterval& interval) {
   }
 }
 
-// A P that no event names was idle until GOMAXPROCS became too small for it: Go states what each P
-// does that is there when a generation ends.
+// A P that no event names was idle until GOMAXPROCS became too small for it, since Go states the
+// status of each P that exists when a generation ends.
 void ProcStats::Impl::AddUnnamed() {
   std::vector<int64_t> gone(internal::kMaxUnnamedProcs, std::numeric_limits<int64_t>::min());
   int cuts = 0;

@@ -1,4 +1,4 @@
-// Most samples are the intervals of goroutines, added up by what they have in common.
+// Most samples are intervals of goroutines, added up by key.
 #include "gotrace/profile.h"
 
 #include <algorithm>
@@ -46,8 +46,9 @@ struct SampleTraits {
   }
 };
 
-// Shares the time of running goroutines out over their CPU samples: over those of all goroutines
-// with the same key, but for the stack. Leaves it as it is where there are no samples.
+// Distributes the time of running goroutines over their CPU samples: over the samples of all
+// goroutines with the same key, apart from the stack. Leaves the time unchanged where there are no
+// samples.
 void Weight(const Interner& interner, std::vector<ProfileSample>* samples) {
   struct Group {
     ProfileSample* time = nullptr;
@@ -69,7 +70,7 @@ void Weight(const Interner& interner, std::vector<ProfileSample>* samples) {
   for (auto& [key, group] : groups) {
     if (group.time == nullptr || group.count == 0) continue;
     const uint64_t time = static_cast<uint64_t>(std::exchange(group.time->value.time, 0));
-    // What is left over goes to the first samples, a nanosecond each.
+    // The remainder goes to the first samples, a nanosecond each.
     uint64_t rest = time % group.count;
     for (ProfileSample* const sample : group.samples) {
       const uint64_t extra = std::min(rest, sample->value.count);
@@ -105,7 +106,7 @@ class internal::ProfileSums {
  private:
   using Samples = internal::SumsByStart<SampleTraits>;
 
-  // A key of `goroutine`.
+  // Returns a key for `goroutine`.
   ProfileKey KeyOf(StackId stack, GoState state, GoId goroutine, ProcId proc) const {
     ProfileKey key;
     key.stack = stack;
@@ -115,7 +116,7 @@ class internal::ProfileSums {
     return key;
   }
 
-  // Sets in `*key` what was asked for. Returns whether the sample counts.
+  // Sets the requested members of `*key`. Returns whether the sample counts.
   bool SetPart(const RegionParts::Part& part, ProfileKey* key) const {
     if (!regions_.has_value()) return true;
     if (options_.by_task) key->task = part.task;
@@ -128,7 +129,7 @@ class internal::ProfileSums {
     return regions_.has_value() ? regions_->Now(id) : RegionParts::Part();
   }
 
-  // Whether the interval is on one of the Ps and threads that are selected.
+  // Returns whether the interval is on one of the selected Ps and threads.
   bool IsOnSelected(const GoInterval& interval) const;
 
   bool CountsReason(StringId reason);
@@ -144,9 +145,9 @@ class internal::ProfileSums {
   Samples samples_{&interner_, options_.start};
   std::vector<ProfileSample> sorted_;
 
-  std::optional<RegionParts> regions_;  // Unless regions do not matter.
-  // Where the last assist of a goroutine began, and where it was in the one that is older than the
-  // trace.
+  std::optional<RegionParts> regions_;  // Set if regions matter.
+  // The part in which the last assist of a goroutine began, and the part in an assist that is older
+  // than the trace.
   absl::flat_hash_map<GoId, RegionParts::Part> assist_parts_;
   absl::flat_hash_map<GoId, RegionParts::Part> older_assist_parts_;
 
@@ -259,7 +260,7 @@ void internal::ProfileSums::AddInterval(const GoInterval& interval, Samples::Ent
     const int64_t time = internal::Between(interval.begin, until);
     return samples_.Add(key, ProfileValue{count, time}, entry);
   }
-  // Regions begin and end while their goroutine runs: nothing else is cut.
+  // Only running intervals are cut, since regions begin and end while their goroutine runs.
   regions_->Cut(interval, [&](int64_t begin, int64_t end, const RegionParts::Part& part) {
     end = std::min(end, until);
     if (begin >= end || !SetPart(part, &key)) return;

@@ -1,5 +1,5 @@
-// What Profile and GoCompatibleProfile share: which times the samples of each type are, and their
-// order.
+// The parts that Profile and GoCompatibleProfile share: the times that each type of profile
+// samples, and the order of samples.
 #ifndef GOTRACE_ANALYSIS_PROFILE_SAMPLES_H_
 #define GOTRACE_ANALYSIS_PROFILE_SAMPLES_H_
 
@@ -14,11 +14,11 @@
 
 namespace gotrace::internal {
 
-// Where the samples of a type come from.
+// The source of the samples of a type.
 enum class SampleSource : uint8_t {
-  kIntervals,   // The stays in `states`.
-  kWakeUps,     // Those that something known ended.
-  kCpuSamples,  // The samples of the CPU profiler, weighted with the stays in `states`.
+  kIntervals,   // The intervals in `states`.
+  kWakeUps,     // The intervals in `states` that ended for a known cause.
+  kCpuSamples,  // The samples of the CPU profiler, weighted with the intervals in `states`.
   kCreations,   // Goroutines that begin.
   kAssists,     // Ranges of the garbage collector.
 };
@@ -27,8 +27,8 @@ struct ProfileRow {
   ProfileTypeInfo info;
   SampleSource source;
   uint32_t states;                       // A bit for each GoState.
-  bool (*is_reason)(absl::string_view);  // Which reasons count; nullptr for all.
-  bool is_cause;  // Whether the stack is that of what began the state, if there is one.
+  bool (*is_reason)(absl::string_view);  // Whether a reason counts; nullptr if all do.
+  bool is_cause;  // Whether to use the stack of the cause of the state, if there is one.
 
   bool HasState(GoState state) const { return (states >> static_cast<unsigned>(state) & 1) != 0; }
 };
@@ -41,10 +41,10 @@ using SampleMap = absl::flat_hash_map<ProfileKey, ProfileValue>;
 // than 0, as for strings.
 int CompareStacks(const Interner& interner, StackId a, StackId b);
 
-// Returns the samples in the order that Profile::samples() promises.
+// Returns the samples in the order of Profile::samples().
 std::vector<ProfileSample> SortedSamples(const SampleMap& samples, const Interner& interner);
 
-// Sorts them so again.
+// Sorts samples in the same order.
 void SortSamples(const Interner& interner, std::vector<ProfileSample>* samples);
 
 }  // namespace gotrace::internal

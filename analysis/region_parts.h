@@ -1,5 +1,4 @@
-// Which regions goroutines are in, and which labels they have, for analyses that tell times apart
-// by these.
+// The regions and labels of goroutines over time, for analyses that separate times by them.
 #ifndef GOTRACE_ANALYSIS_REGION_PARTS_H_
 #define GOTRACE_ANALYSIS_REGION_PARTS_H_
 
@@ -20,25 +19,25 @@
 
 namespace gotrace::internal {
 
-// Cuts the intervals of goroutines where regions begin and end and labels change, and says which of
-// them count. A region or label whose begin is not in the trace is not known.
+// Cuts the intervals of goroutines where regions begin and end and labels change, and selects the
+// pieces that count. A region or label whose begin is not in the trace is not known.
 class RegionParts {
  public:
   struct Part {
     TaskId task = TaskId::kNone;  // Of the innermost region.
     StringId region = StringId::kEmpty;
-    StringId label = StringId::kEmpty;  // That was set last.
+    StringId label = StringId::kEmpty;  // The last label that was set.
     bool counts = false;
   };
 
-  // Only times in a region of the task count, if there is one, and in a region of the type, unless
-  // that is "". `*interner` must outlive this object.
+  // Only times in a region of `task` count, if it is set, and in a region of the type `region`,
+  // unless that is "". `*interner` must outlive this object.
   RegionParts(Interner* interner, std::optional<TaskId> task, absl::string_view region)
       : interner_(*interner), task_(task), has_region_(!region.empty()) {
     if (has_region_) region_ = interner_.InternString(region);
   }
 
-  // Takes an event, before the interval that it is in.
+  // Adds an event, before the interval that it is in.
   void Add(const Event& event) {
     if (event.kind() == EventKind::kRegionBegin) {
       const Region region = event.region();
@@ -65,13 +64,13 @@ class RegionParts {
     }
   }
 
-  // Where the goroutine is after the last event.
+  // Returns the part that the goroutine is in after the last event.
   Part Now(GoId id) const {
     const auto found = goroutines_.find(id);
     return found == goroutines_.end() ? PartOf({}) : PartOf(found->second);
   }
 
-  // Takes an interval whose pieces are of no interest.
+  // Adds an interval whose pieces are not needed.
   void Skip(const GoInterval& interval) {
     Cut(interval, [](int64_t, int64_t, const Part&) {});
   }
@@ -104,11 +103,11 @@ class RegionParts {
   };
   struct Goroutine {
     std::vector<Open> open;  // From the outermost on.
-    int64_t of_task = 0;     // How many of these are of the task, and of the type, that count.
-    int64_t of_type = 0;
+    int64_t of_task = 0;     // The number of open regions of the selected task.
+    int64_t of_type = 0;     // The number of open regions of the selected type.
     StringId label = StringId::kEmpty;
-    Part part;                                   // Where it was before the first mark.
-    std::deque<std::pair<int64_t, Part>> marks;  // Since when it was where.
+    Part part;                                   // The part before the first mark.
+    std::deque<std::pair<int64_t, Part>> marks;  // The times at which a part begins, and the parts.
   };
 
   void Count(const Open& open, int64_t change, Goroutine* goroutine) const {

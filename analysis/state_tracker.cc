@@ -1,11 +1,11 @@
-// Each goroutine, P and thread has a track: its open interval. A transition closes the interval,
-// gives it to the consumer, and opens the next one in its place.
+// Each goroutine, P and thread has a track with its open interval. A transition closes the
+// interval, passes it to the consumer, and opens the next one in its place.
 //
-// A tracker whose events begin in the middle of a trace learns the state of each resource from its
-// status, which repeats what an earlier generation left. It does not know since when that state
-// lasts, so it holds the track: when its first interval closes, it goes to a list rather than to
-// the consumer. Merge() joins it with the open interval of the tracker before, and Finish() gives
-// it to the consumer with a clipped begin.
+// A tracker whose events begin in the middle of a trace takes the state of each resource from its
+// status, which repeats the state at the end of an earlier generation. Since the begin of this
+// state is unknown, the track is held: when its first interval closes, it goes to a list rather
+// than to the consumer. Merge() joins it with the open interval of the previous tracker, and
+// Finish() passes it to the consumer with a clipped begin.
 #include "gotrace/state_tracker.h"
 
 #include <algorithm>
@@ -29,33 +29,33 @@ using internal::DenseTable;
 using internal::kSlotsForGoroutines;
 using internal::TransitionType;
 
-// GoInterval::proc_until of an open interval: the goroutine has a P up to now, or has none. Both
-// are brought between begin and end when the interval is closed.
+// GoInterval::proc_until of an open interval: the goroutine still has a P, or has none. Both are
+// clamped to begin and end when the interval is closed.
 constexpr int64_t kStillHasProc = std::numeric_limits<int64_t>::max();
 constexpr int64_t kHasNoProc = std::numeric_limits<int64_t>::min();
 
-// An open interval. Once it is closed, it is one of the held ones.
+// An open interval, or a closed one that is held.
 template <class IdType, class IntervalType>
 struct Track {
   IdType id;
   IntervalType now;
 
-  // Until when the state is known to have lasted.
+  // The time until which the state is known to have lasted.
   int64_t known = 0;
 
-  // When the resource was seen first.
+  // The time when the resource was first seen.
   int64_t first = 0;
 
-  // Whether the interval began before the events of this tracker did. If no earlier tracker knows
-  // the resource, it begins at now.begin, or if `is_new` at `first`.
+  // Whether the interval began before the first event of this tracker. If no earlier tracker knows
+  // the resource, it begins at now.begin or, if `is_new`, at `first`.
   bool is_held = false;
   bool is_new = false;
 
-  // Goroutines: whether the next interval of a held one is held too, since it has its stack and
+  // Goroutines: whether the interval after this held one is held too, since it takes its stack and
   // cause from this one.
   bool has_heir = false;
 
-  // Threads: whether only statuses state what it does. Each may add to the others.
+  // Threads: whether its state comes only from statuses. Each status may add to the others.
   bool is_from_statuses = false;
 };
 
@@ -69,21 +69,21 @@ struct Tracks {
   explicit Tracks(size_t slots) : open(slots) {}
 
   DenseTable<TrackType> open;
-  std::vector<TrackType> held;  // Closed ones, in order of time.
+  std::vector<TrackType> held;  // Closed tracks, in order of time.
 };
 
 void SetId(GoId id, GoInterval* interval) { interval->goroutine = id; }
 void SetId(ProcId id, ProcInterval* interval) { interval->proc = id; }
 void SetId(ThreadId id, ThreadInterval* interval) { interval->thread = id; }
 
-// Whether `after`, which was held, may be the rest of `before`.
+// Returns whether `after`, which was held, may be the rest of `before`.
 bool MayContinue(const GoInterval& before, const GoInterval& after) {
   return before.state == after.state;
 }
 bool MayContinue(const ProcInterval& before, const ProcInterval& after) {
   return before.state == after.state;
 }
-// What no status stated may be anything.
+// Fields that no status set match anything.
 bool MayContinue(const ThreadInterval& before, const ThreadInterval& after) {
   if (after.goroutine != GoId::kNone &&
       (after.goroutine != before.goroutine || after.state != before.state)) {
@@ -92,7 +92,7 @@ bool MayContinue(const ThreadInterval& before, const ThreadInterval& after) {
   return after.proc == ProcId::kNone || after.proc == before.proc;
 }
 
-// `before` with the end of `after`, which is its rest.
+// Returns `before` extended to the end of `after`, which is its rest.
 GoInterval Join(GoInterval before, const GoInterval& after) {
   before.end = std::max(before.begin, after.end);
   before.end_clipped = after.end_clipped;
@@ -143,7 +143,7 @@ bool IsUndetermined(const Event& event) {
 // What wakes a goroutine that waits for `reason`, if no goroutine does.
 CauseKind WakerOf(absl::string_view reason) {
   if (reason == "network") return CauseKind::kNetwork;
-  // Without a goroutine only a timer sends to a channel.
+  // Without a goroutine, only a timer sends to a channel.
   if (reason == "sleep" || reason == "chan receive" || reason == "select") return CauseKind::kTimer;
   if (reason == "GC mark assist wait for work" || reason == "GC background sweeper wait" ||
       reason == "wait until GC ends" || reason == "GC weak to strong wait") {
@@ -182,15 +182,15 @@ class StateTracker::Impl {
   void TakeGoStatus(const Event& event);
   void TakeProcStatus(const Event& event);
 
-  // Where a goroutine is after a transition: still on no thread, on none any more, or on that of
-  // the event.
+  // The place of a goroutine after a transition: still on no thread, no longer on a thread, or on
+  // the thread of the event.
   enum class Place : uint8_t { kNowhere, kOff, kRunning, kInSyscall };
 
-  // How a goroutine goes from one state into the next.
+  // The effects of a transition of a goroutine.
   struct Change {
-    CauseKind cause;  // kGoroutine: that of the event, if it has one.
+    CauseKind cause;  // kGoroutine: the goroutine of the event, if it has one.
     bool has_reason;
-    bool has_own_stack;  // Or it keeps that of the interval before: it waits to go on from there.
+    bool has_own_stack;  // If not, it keeps the stack of the previous interval.
     Place place;
   };
   static constexpr Change kStarts = {CauseKind::kScheduler, false, true, Place::kRunning};
@@ -200,48 +200,49 @@ class StateTracker::Impl {
   static constexpr Change kLeavesSyscall = {CauseKind::kItself, false, true, Place::kRunning};
   static constexpr Change kLeavesBlockedSyscall = {CauseKind::kSyscall, false, false, Place::kOff};
 
-  // Transitions of the goroutine that `event` is about.
+  // Process transitions of the goroutine that `event` is about.
   void CreateGo(const Event& event);
   template <const Change& kChange>
   void ChangeGo(const Event& event);
   void EndGo(const Event& event);
 
-  // Whether a goroutine `id` has ended in this generation. No program's trace states its status
-  // after that.
+  // Returns whether a goroutine `id` has ended in this generation. The trace of a program does not
+  // state its status after that.
   bool HasEnded(GoId id);
 
-  // Sets where the goroutine is, which runs or is in a syscall.
+  // Sets the thread and P of a goroutine that runs or is in a syscall.
   static void PutOn(ThreadId thread, ProcId proc, GoInterval* interval);
 
-  // The P that `event` is about begins to run, or stops.
+  // Process an event by which a P begins to run, or stops.
   void StartProc(const Event& event);
   void StopProc(const Event& event);
   ProcInterval& ChangeProc(const Event& event);
 
-  // The goroutine of `thread`, which is in a syscall, loses its P.
+  // Takes the P from the goroutine of `thread`, which is in a syscall.
   void LoseProc(const ThreadInterval& thread, int64_t time);
 
-  // `event` changes what a thread has. `state` is the one that it is in with a goroutine.
+  // Changes the P and goroutine of a thread. `state` is its state if it has a goroutine.
   void SetThread(const Event& event, ThreadId id, ProcId proc, GoId goroutine,
                  ThreadState state = ThreadState::kRunning);
 
-  // Takes from a status, `event`, what a thread has. An id of none says nothing.
+  // Sets the P and goroutine of a thread from a status, `event`. kNone means unknown.
   void TakeThreadStatus(const Event& event, ThreadId id, ProcId proc, GoId goroutine,
                         ThreadState state);
 
   Cause CauseOf(const Event& event, CauseKind kind) const {
     return {kind, StackId::kNone, GoId::kNone, event.proc(), event.thread()};
   }
-  // The goroutine that emits `event`, if there is one.
+  // Returns the goroutine that emits `event` as the cause, if there is one.
   Cause CauseByGoroutine(const Event& event) const;
-  // What wakes a goroutine that waits for `reason`, if no other goroutine does.
+  // Returns what wakes a goroutine that waits for `reason`, if no other goroutine does.
   CauseKind WakerByReason(StringId reason);
 
-  // Loses what is open, and opens an interval that does not continue it in its place.
+  // Closes the open interval as lost, and opens an unrelated one in its place.
   template <class TrackType>
   TrackType& Replace(Tracks<TrackType>& tracks, TrackType* track, const Event& event);
 
-  // Adds the track of a goroutine that had no status before `event`, which is not one either.
+  // Adds the track of a goroutine without a status. `event`, its first event, is not a status
+  // either.
   GoTrack& OpenUnseenGo(const Event& event);
 
   // Adds a track whose interval begins at `begin`.
@@ -249,26 +250,26 @@ class StateTracker::Impl {
   TrackType& Open(Tracks<TrackType>& tracks, decltype(TrackType::id) id, int64_t begin,
                   const Event& event);
 
-  // The same for a resource that existed before `event` names it. If that is a status, it has been
-  // in its state since the generation began.
+  // The same for a resource that existed before `event`, which names it. If `event` is a status,
+  // the resource has been in its state since the generation began.
   template <class TrackType>
   TrackType& OpenOld(Tracks<TrackType>& tracks, decltype(TrackType::id) id, bool is_status,
                      const Event& event);
 
-  // Closes the interval, and gives it to the consumer, or holds it.
+  // Closes the interval, and passes it to the consumer or holds it.
   template <class TrackType>
   void Close(Tracks<TrackType>& tracks, TrackType& track, int64_t end, bool clipped);
 
   template <class TrackType>
   static void Hold(Tracks<TrackType>& tracks, TrackType& track);
 
-  // Events are missing after the state is known to have lasted: closes the interval there.
+  // Closes the interval where the state is last known, because events are missing after that.
   template <class TrackType>
   void Lose(Tracks<TrackType>& tracks, TrackType& track) {
     Close(tracks, track, track.known, /*clipped=*/true);
   }
 
-  // Closes, at `end`, all that is not known at `since` any more.
+  // Closes all intervals whose state is not known at `since`, at `end`.
   void LoseAll(int64_t end, int64_t since);
   template <class TrackType>
   void LoseAllOf(Tracks<TrackType>& tracks, int64_t end, int64_t since);
@@ -279,17 +280,16 @@ class StateTracker::Impl {
   template <class TrackType>
   void MergeAllOf(Tracks<TrackType>& tracks, Tracks<TrackType>& next, bool had_gap,
                   const InternerMap& ids);
-  // Joins `track`, of the tracker after, with the open interval of the same resource, if it is
-  // held.
+  // If `track` of the next tracker is held, joins it with the open interval of the same resource.
   template <class TrackType>
   void JoinHeld(Tracks<TrackType>& tracks, TrackType& track);
-  // Makes `*open` the beginning of the interval that follows `joined`.
+  // Makes `*open` the beginning of the runnable interval that follows `joined`.
   void LeaveToHeir(GoInterval& joined, GoInterval* open);
   // Closes the open interval of the same resource, if there is one.
   template <class TrackType>
   void CloseBefore(Tracks<TrackType>& tracks, TrackType& track);
 
-  // Sets the begin of a held interval that no earlier tracker knows anything of.
+  // Sets the begin of a held interval of which no earlier tracker knows.
   template <class TrackType>
   static void Release(TrackType& track);
 
@@ -300,14 +300,14 @@ class StateTracker::Impl {
   void Give(ProcInterval& interval) { consumer_.AddProc(interval); }
   void Give(ThreadInterval& interval) { consumer_.AddThread(interval); }
 
-  // Whether nothing can have been before these events that a resource's state was known from.
+  // Returns whether no earlier part of the trace can have stated the state of a resource.
   bool IsAtStart() const { return !is_later_ || starts_anew_; }
 
   Interner& interner_;
   Interner::Impl& ids_;  // Of interner_.
   IntervalConsumer& consumer_;
   bool is_later_ = false;           // Whether StartInMiddle() was called.
-  bool has_cut_intervals_ = false;  // Whether a tracker was merged that held nothing back.
+  bool has_cut_intervals_ = false;  // Whether a tracker that held nothing back was merged.
 
   Tracks<GoTrack> goroutines_{kSlotsForGoroutines};
   Tracks<ProcTrack> procs_{64};
@@ -317,19 +317,18 @@ class StateTracker::Impl {
   int64_t last_time_ = std::numeric_limits<int64_t>::min();
   uint64_t generations_ = 0;
   int64_t generation_begin_ = 0;  // Of the last one.
-  // Its first status of something that no generation stated before.
+  // Its first status of a resource that no generation stated before.
   std::optional<int64_t> first_statement_;
   int64_t last_generation_end_ = 0;
-  bool starts_anew_ = false;  // Whether the first generation says that nothing was before it.
-  bool had_gap_ = false;      // Whether a later one does,
-  bool has_gap_ = false;      // and whether the last one does.
+  bool starts_anew_ = false;  // Whether the first generation states that nothing precedes it.
+  bool had_gap_ = false;      // Whether any later generation follows a gap.
+  bool has_gap_ = false;      // Whether the last generation follows a gap.
 
-  // Goroutines that ended in this generation: those that HasEnded() was not called for yet, and the
-  // others.
+  // Goroutines that ended in this generation: since the last call of HasEnded(), and before it.
   std::vector<GoId> ended_;
   absl::flat_hash_set<GoId> ended_ids_;
 
-  // By StringId: what wakes a goroutine that waits for that reason, as a CauseKind.
+  // By StringId: the CauseKind that wakes a goroutine that waits for this reason.
   std::vector<uint8_t> wakers_;
 };
 
@@ -456,7 +455,7 @@ template <const StateTracker::Impl::Change& kChange>
       return SetThread(event, event.thread(), event.proc(), GoId::kNone);
     case TransitionType::kGoDestroySyscall:
       EndGo(event);
-      // The event before it took the P away, though this one is still seen from there.
+      // The previous event took the P away, although this event still shows it.
       return SetThread(event, event.thread(), ProcId::kNone, GoId::kNone);
     case TransitionType::kProcStart:
       return StartProc(event);
@@ -486,8 +485,8 @@ void StateTracker::Impl::Add(absl::Span<const Event> events) {
 
 void StateTracker::Impl::TakeStatus(const Event& event) {
   if (event.transition_to() == static_cast<uint8_t>(GoState::kUndetermined)) return;
-  // What no generation stated before: all that a trace begins with, or what comes after a gap.
-  // Where salvaging assumes something, the event is marked with a fault.
+  // No generation stated this before: it is at the beginning of the trace, or after a gap. If
+  // salvaging assumes a state, the event is marked with a fault.
   if (IsUndetermined(event) && !event.fault().has_value()) {
     if (!first_statement_.has_value()) first_statement_ = event.time();
     if (generations_ == 1) {
@@ -671,7 +670,7 @@ void StateTracker::Impl::LoseProc(const ThreadInterval& thread, int64_t time) {
   if (track == nullptr || track->now.state != GoState::kSyscall) return;
   GoInterval& syscall = track->now;
   if (syscall.proc_until != kStillHasProc && syscall.proc_until != kHasNoProc) return;
-  // If it was not known to have the P: it is now.
+  // It has the P now, even if this was not known before.
   syscall.proc = thread.proc;
   syscall.proc_until = time;
 }
@@ -757,7 +756,7 @@ template <class TrackType>
 void StateTracker::Impl::LoseAllOf(Tracks<TrackType>& tracks, int64_t end, int64_t since) {
   for (TrackType* const track : tracks.open.Sorted()) {
     if (track->known >= since) continue;
-    // Where a generation begins before the one before it ends, some of its times are wrong.
+    // If a generation begins before the previous one ends, some of its times are wrong.
     Close(tracks, *track, std::min(std::max(end, track->known), since), /*clipped=*/true);
     tracks.open.Erase(track);
   }
@@ -819,7 +818,7 @@ void StateTracker::Impl::JoinHeld(Tracks<TrackType>& tracks, TrackType& track) {
     tracks.open.Erase(before);
     track.is_held = false;
   } else if (IsAtStart()) {
-    // A P that exists had a status in the generation before, or it is new.
+    // A P without a status in the previous generation is new.
     track.is_new |= std::is_same_v<TrackType, ProcTrack>;
     Release(track);
   }
@@ -845,7 +844,7 @@ template <class TrackType>
 void StateTracker::Impl::CloseBefore(Tracks<TrackType>& tracks, TrackType& track) {
   TrackType* const before = tracks.open.Find(track.id);
   if (before == nullptr) return;
-  // Threads do not end. What a thread did before is over once something else is seen of it.
+  // Threads do not end. The previous interval of a thread is over once another is seen.
   if constexpr (std::is_same_v<TrackType, ThreadTrack>) {
     Close(tracks, *before, track.first, /*clipped=*/false);
   } else {

@@ -1,4 +1,4 @@
-// Statistics as text, for tests: as testdata/goroutine_stats prints those of Go.
+// Statistics as text, for tests, in the format in which testdata/goroutine_stats prints Go's.
 #ifndef GOTRACE_ANALYSIS_STATS_TEXT_H_
 #define GOTRACE_ANALYSIS_STATS_TEXT_H_
 
@@ -10,12 +10,12 @@
 
 namespace gotrace::internal {
 
-// One line each, with a line break at its end.
+// Return one line each, with a line break at its end.
 std::string TextOf(const Interner& interner, const GoroutineLife& life);
 std::string TextOf(const Interner& interner, const RegionLife& region);
 std::string TextOf(const Interner& interner, const TaskLife& task);
 
-// The number, the sums and the quantiles of the group.
+// Returns the number, the sums and the quantiles of the group.
 std::string TextOf(const Interner& interner, const GoroutineGroup& group);
 
 }  // namespace gotrace::internal

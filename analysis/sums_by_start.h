@@ -1,5 +1,5 @@
-// Sums over the intervals of goroutines, by keys that have the function that a goroutine started
-// in, where a trace is read in parts that are merged.
+// Sums over the intervals of goroutines, by keys that include the function in which a goroutine
+// started, for analyses that are merged from parts of a trace.
 #ifndef GOTRACE_ANALYSIS_SUMS_BY_START_H_
 #define GOTRACE_ANALYSIS_SUMS_BY_START_H_
 
@@ -15,13 +15,13 @@
 namespace gotrace::internal {
 
 // A running goroutine has no stack, so the function that it started in must be known from an
-// earlier interval. Where only part of a trace is read, that may be an interval of an earlier part:
-// so the values of goroutines that are older than the part are kept with them until it is merged.
+// earlier interval, which may be in an earlier part of the trace. So the values of goroutines that
+// are older than this part are kept with them until it is merged.
 //
 // `Traits` has the types Key, with a member `start`, and Value, and the functions
 //   static Key MapIds(const InternerMap& ids, const Key& key);
 //   static void AddTo(const T& value, Value* sum);
-// the second for a Value, and for everything that Add() is called with.
+// the second for a Value, and for every type of value that Add() is called with.
 template <class Traits>
 class SumsByStart {
  public:
@@ -31,11 +31,11 @@ class SumsByStart {
 
   struct Data {
     StringId start = StringId::kEmpty;  // As far as is known.
-    Sums pending;                       // What was added, as long as `start` may become known.
+    Sums pending;                       // The sums, as long as `start` may become known.
   };
   using Entry = typename PartialGoroutines<Data>::Entry;
 
-  // Takes only goroutines that started in `only_start`, unless it is "". `*interner` must outlive
+  // Counts only goroutines that started in `only_start`, unless it is "". `*interner` must outlive
   // this object.
   SumsByStart(Interner* interner, std::string only_start)
       : interner_(*interner), only_start_(std::move(only_start)) {}
@@ -43,7 +43,8 @@ class SumsByStart {
   // Call it with all events, before the intervals that they end.
   void SeeEvents(absl::Span<const Event> events) { goroutines_.SeeEvents(events); }
 
-  // The goroutine of an interval. Call End() when everything that ends with it was added.
+  // Returns the goroutine of an interval. Call End() after adding everything that ends with the
+  // interval.
   Entry& Begin(const GoInterval& interval) {
     Entry& entry = goroutines_.Begin(interval);
     Data& data = entry.data;
@@ -55,10 +56,10 @@ class SumsByStart {
   }
   void End(const GoInterval& interval, Entry& entry) { goroutines_.End(interval, entry); }
 
-  // The goroutine that has the id now, for what is not an interval.
+  // Returns the goroutine that currently has the id, for values that are not about an interval.
   Entry& Of(GoId id) { return goroutines_.Of(id); }
 
-  // Adds `value` to that of `key`, whose `start` is set when it is known.
+  // Adds `value` to the value of `key`, whose `start` is set once it is known.
   template <class T>
   void Add(const Key& key, const T& value, Entry* entry) {
     if (entry->data.start == StringId::kEmpty || entry->is_older) {
@@ -68,7 +69,7 @@ class SumsByStart {
     }
   }
 
-  // Adds what belongs to a goroutine that started in `start`.
+  // Adds a value of a goroutine that started in `start`.
   template <class T>
   void AddWithStart(StringId start, Key key, const T& value) {
     if (!IsSelected(start)) return;
@@ -76,12 +77,12 @@ class SumsByStart {
     Traits::AddTo(value, &sums_[key]);
   }
 
-  // Whether goroutines that started in `start` are taken.
+  // Returns whether goroutines that started in `start` count.
   bool IsSelected(StringId start) const {
     return only_start_.empty() || interner_.String(start) == only_start_;
   }
 
-  // Adds what `next` has, which took the part of the trace that follows.
+  // Adds the sums of `next`, which received the following part of the trace.
   void Merge(SumsByStart& next, const InternerMap& ids) {
     for (const auto& [key, value] : next.sums_)
       Traits::AddTo(value, &sums_[Traits::MapIds(ids, key)]);
@@ -101,7 +102,7 @@ class SumsByStart {
   const Sums& sums() const { return sums_; }
 
  private:
-  // Adds what is pending of a goroutine whose start is known, or never will be.
+  // Adds the pending sums of a goroutine whose start is known, or never will be.
   void Settle(Data* data) {
     for (const auto& [key, value] : data->pending) AddWithStart(data->start, key, value);
     data->pending.clear();

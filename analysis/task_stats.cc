@@ -1,12 +1,12 @@
-// A region begins and ends while its goroutine is in a state, and the interval of that state is
-// known only later, when it ends. So each begin and end is a mark of the goroutine, which waits for
-// the interval that it lies in; then the goroutine's times up to the mark are known. A region's own
-// times are the growth of those from its begin to its end: see NestedTimes. Ranges of the runtime
-// are known at once.
+// A region begins and ends inside intervals of its goroutine, which are known only later, when they
+// end. So each begin and end becomes a mark of the goroutine, which waits for the interval that
+// contains it; then the goroutine's times up to the mark are known. A region's times are the growth
+// of the goroutine's times from its begin to its end: see NestedTimes. Ranges of the runtime are
+// known immediately.
 //
-// In a part of a trace that follows another, a goroutine's times count from the beginning of that
-// part, and marks before its first interval wait for the interval that crosses into the part. So a
-// region that began before has, until the parts are merged, all times of its goroutine in its part.
+// In a later part of a trace, a goroutine's times count from the beginning of the part, and marks
+// before its first interval wait for the interval that crosses into the part. So until the parts
+// are merged, a region that began earlier has all times of its goroutine in this part.
 #include "gotrace/task_stats.h"
 
 #include <algorithm>
@@ -37,31 +37,31 @@ using internal::SubtractTime;
 
 namespace {
 
-// A region's begin or end, of which the goroutine's times are not known yet.
+// A region's begin or end, at which the goroutine's times are not known yet.
 struct Mark {
   int64_t time = 0;
   size_t region = 0;  // In Data::regions.
   bool is_end = false;
 };
 
-// A region of which everything is known.
+// A complete region.
 struct KnownRegion {
   RegionLife life;
-  uint64_t number = 0;       // In order of what the trace first has of each region.
+  uint64_t number = 0;       // In order of the first event of each region.
   bool is_outermost = true;  // Of its task, on its goroutine.
 };
 
 struct RegionEntry : KnownRegion {
-  bool is_joined = false;  // It is the rest of one that is in the part before.
+  bool is_joined = false;  // Whether it is the rest of a region in the previous part.
 };
 
-// A region that has begun, where the goroutine's times at its begin are known.
+// A region whose goroutine's times at its begin are known.
 struct BegunRegion {
   size_t region = 0;        // In Data::regions.
   ExecutionTimes at_begin;  // Without names.
 };
 
-// What counts of a GoInterval.
+// The relevant members of a GoInterval.
 struct Stay {
   GoState state = GoState::kUndetermined;
   StringId reason = StringId::kEmpty;
@@ -74,25 +74,25 @@ struct Data {
   int64_t creation = 0;
   std::optional<int64_t> end;  // If it has ended.
   Stay last;                   // The last interval.
-  ExecutionTimes times;        // Up to the end of it, without names.
-  NestedTimes blocked;         // Likewise. Its spans are those of `begun_regions`.
-  NestedTimes ranges;          // That ended. Its spans are those of `open_regions`.
+  ExecutionTimes times;        // Up to the end of `last`, without names.
+  NestedTimes blocked;         // Likewise. Its spans belong to `begun_regions`.
+  NestedTimes ranges;          // Only ended ranges. Its spans belong to `open_regions`.
 
   std::vector<RegionEntry> regions;   // In the order of their numbers.
   std::vector<size_t> open_regions;   // From the outermost on.
-  std::vector<size_t> older_regions;  // That began before this part, in order of their ends.
+  std::vector<size_t> older_regions;  // Begun before this part, in order of their ends.
 
-  // The same by what the marks say, as far as the times at the marks are known. Regions with an
-  // early mark are not begun but older.
+  // The open regions according to the marks for which the times are known. Regions with an early
+  // mark are not begun but older.
   std::vector<BegunRegion> begun_regions;
   std::vector<size_t> ended_older_regions;
 
-  // In order of time: those that lie before the first interval, and those after the last one.
+  // Marks before the first interval, and marks after the last one, in order of time.
   std::vector<Mark> early_marks;
   std::vector<Mark> marks;
 };
 
-// Adds the time of the stay from `begin` on, and calls `add_blocked(reason, time)` for a wait.
+// Adds the time of `stay` from `begin` on, and calls `add_blocked(reason, time)` for a wait.
 template <class AddBlocked>
 void AddStay(const Stay& stay, int64_t begin, ExecutionTimes* times,
              const AddBlocked& add_blocked) {
@@ -130,7 +130,7 @@ void Subtract(const ExecutionTimes& before, ExecutionTimes* times) {
 
 NestedTimes::Differences Listed(const NamedTimes& times) { return {times.begin(), times.size()}; }
 
-// Begins a region when the goroutine's times, but for the ranges, are those of `data` and `more`.
+// Begins a region at which the goroutine's times, except ranges, are the sum of `data` and `more`.
 void BeginStates(size_t region, const ExecutionTimes& more, Data* data) {
   data->blocked.Begin(Listed(more.blocked));
   data->begun_regions.push_back({region, data->times});
@@ -155,7 +155,7 @@ void EndStates(size_t region, const ExecutionTimes& more, Data* data) {
   all = std::move(times);
 }
 
-// Begins or ends the region of a mark. Takes that the times of `data` are those up to `data->last`.
+// Begins or ends the region of a mark. Requires that the times of `data` reach up to `data->last`.
 void Resolve(const Mark& mark, Data* data) {
   ExecutionTimes later;
   AddStay(data->last, mark.time, &later,
@@ -193,7 +193,8 @@ void MapIds(const InternerMap& ids, uint64_t first_number, Data* data) {
   for (RegionEntry& region : data->regions) MapIds(ids, first_number, &region);
 }
 
-// Of the regions of a goroutine. One that is older than the trace contains no other.
+// Finds the outermost regions of a goroutine. A region that is older than the trace contains no
+// other.
 void FindOutermost(std::vector<RegionEntry>* regions) {
   if (regions->size() == 1) return;
   std::vector<const RegionLife*> open;
@@ -210,17 +211,17 @@ void FindOutermost(std::vector<RegionEntry>* regions) {
   }
 }
 
-// Adds the rest of a goroutine, from the part of the trace that follows.
+// Adds the rest of a goroutine, from the following part of the trace.
 void Continue(PartialGoroutines<Data>::Entry& rest, PartialGoroutines<Data>::Entry& entry) {
   Data& data = entry.data;
   Data& more = rest.data;
 
-  std::vector<size_t> places;  // Where the regions of the rest are now.
+  std::vector<size_t> places;  // The new indices of the regions of the rest.
   for (RegionEntry& region : more.regions) {
     places.push_back(data.regions.size());
     data.regions.push_back(std::move(region));
   }
-  // What is known of the times in older regions counts from the beginning of the rest.
+  // The times in older regions count from the beginning of the rest.
   std::vector<ExecutionTimes> times_in_older;
   for (const size_t older : more.ended_older_regions) {
     ExecutionTimes& times = data.regions[places[older]].life.times;
@@ -327,13 +328,13 @@ class TaskStats::Impl {
   void BeginRegion(const Event& event);
   void EndRegion(const Event& event);
 
-  // Adds the region of a begin, or of an end that has none. Returns its index.
+  // Adds the region of a begin, or of an end without a begin. Returns its index.
   size_t AddRegion(const Event& event, Data* data);
 
-  // The times up to now in ranges that a goroutine is in.
+  // Returns the times up to `now` of the ranges that a goroutine is in.
   NamedTimes OpenRangesAt(GoId id, int64_t now) const;
 
-  // Takes the regions of a goroutine of which everything is known.
+  // Takes the regions of a complete goroutine.
   void TakeRegions(Goroutines::Entry& entry);
 
   Interner& interner_;
@@ -451,10 +452,10 @@ void TaskStats::Impl::AddGoroutine(const GoInterval& interval) {
 void TaskStats::Impl::TakeRegions(Goroutines::Entry& entry) {
   Data& data = entry.data;
   if (data.regions.empty()) return;
-  // Early marks are where the goroutine's times begin. Late ones are where they end.
+  // At early marks the goroutine's times begin. At late ones they end.
   for (const Mark& mark : data.marks)
     (mark.is_end ? EndStates : BeginStates)(mark.region, {}, &data);
-  // What is open ends with the goroutine, or with the trace.
+  // Open regions end with the goroutine, or with the trace.
   const int64_t end = data.end.value_or(end_.value_or(data.last.end));
   const NamedTimes open_ranges = OpenRangesAt(entry.id, end);
   for (; !data.open_regions.empty(); data.open_regions.pop_back()) {
@@ -503,7 +504,7 @@ void TaskStats::Impl::Finish(int64_t end) {
     tasks_.AddRegion(life.task);
     tasks_.AddGoroutine(life.task, life.goroutine);
     if (!filter_.Selects(life.goroutine) || !has_part(life.begin, life.end)) continue;
-    // Parts of the trace may have met them in another order.
+    // Parts of the trace may have added them in another order.
     internal::SortByName(interner_, &life.times.ranges);
     if (region->is_outermost) tasks_.Mention(life.task).times.Add(life.times);
     selected.push_back(region);
@@ -516,7 +517,7 @@ void TaskStats::Impl::Finish(int64_t end) {
   for (KnownRegion* const region : selected) regions.push_back(std::move(region->life));
   known_regions_.clear();
   for (TaskLife& task : tasks_.Take()) {
-    // What belongs to no task belongs to the background task.
+    // Everything without a task belongs to the background task.
     if (task.task == kBackgroundTask || !has_part(task.begin, task.end)) continue;
     tasks.push_back(std::move(task));
   }

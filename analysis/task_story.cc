@@ -1,6 +1,6 @@
-// A goroutine takes part in the task while it is in one of the task's regions, or if it began the
-// task, until the task ends. An interval is given when it ends, and by then it is known in which
-// part of it the goroutine took part.
+// A goroutine takes part in the task while it is in one of the task's regions or, if it began the
+// task, until the task ends. An interval is passed on when it ends, and by then it is known during
+// which part of it the goroutine took part.
 #include "gotrace/task_story.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Part {
 };
 
 struct Participant {
-  uint64_t open = 0;                 // How many reasons there are to take part now.
+  uint64_t open = 0;                 // The number of current reasons to take part.
   std::deque<Part> parts;            // In order of time, as long as intervals may overlap them.
   std::vector<TaskId> open_regions;  // Of all tasks, from the outermost on.
 };
@@ -50,7 +50,7 @@ class TaskStory::Impl {
   void AddRegion(const Event& event);
   void AddRow(StoryKind kind, const Event& event, absl::string_view text);
 
-  // The goroutine takes part for one reason more, or less.
+  // Add or remove a reason for which the goroutine takes part.
   void Enter(Participant* participant, int64_t time);
   void Leave(Participant* participant, int64_t time);
 
@@ -59,7 +59,7 @@ class TaskStory::Impl {
   EventFilter::Times window_;
   absl::flat_hash_map<GoId, Participant> participants_;
   absl::flat_hash_set<TaskId> children_;
-  GoId owner_ = GoId::kNone;  // Which began the task, until it ends.
+  GoId owner_ = GoId::kNone;  // The goroutine that began the task, until it ends.
   std::vector<StoryRow> rows_;
 };
 
@@ -114,7 +114,7 @@ void TaskStory::Impl::AddRegion(const Event& event) {
   }
   const auto found = participants_.find(event.goroutine());
   if (is_begin) {
-    // Regions of other tasks matter only where they are inside of one of this task.
+    // Regions of other tasks matter only inside a region of this task.
     if (region.task != task_ && found == participants_.end()) return;
     Participant& participant = participants_[event.goroutine()];
     participant.open_regions.push_back(region.task);

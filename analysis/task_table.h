@@ -1,4 +1,4 @@
-// Which tasks a trace has, for analyses of tasks and regions.
+// The tasks of a trace, for analyses of tasks and regions.
 #ifndef GOTRACE_ANALYSIS_TASK_TABLE_H_
 #define GOTRACE_ANALYSIS_TASK_TABLE_H_
 
@@ -28,19 +28,19 @@ class TaskTable {
   // in the trace, or if the task has ended before: then the type stays what it was.
   TaskLife& AddTask(const Event& event);
 
-  // Takes a kLog event.
+  // Adds a kLog event.
   void AddLog(const Event& event);
 
   // Counts a region of the task.
   void AddRegion(TaskId id) { ++Of(id).life.regions; }
 
-  // Adds a goroutine that the task has.
+  // Adds a goroutine to the task.
   void AddGoroutine(TaskId id, GoId goroutine) { Of(id).goroutines.insert(goroutine); }
 
-  // Adds the task if it is not there: it has been named.
+  // Returns the task, which is added if an event names it for the first time.
   TaskLife& Mention(TaskId id) { return Of(id).life; }
 
-  // Adds what `next` has, which took the part of the trace that follows.
+  // Adds the tasks of `next`, which received the following part of the trace.
   void Merge(const TaskTable& next, const InternerMap& ids);
 
   // Returns the tasks, in order of their ids, and forgets them.

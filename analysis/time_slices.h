@@ -1,4 +1,4 @@
-// Sums over time, in slices of a length that adapts to how long the trace is.
+// Sums over time, in slices whose length adapts to the length of the trace.
 #ifndef GOTRACE_ANALYSIS_TIME_SLICES_H_
 #define GOTRACE_ANALYSIS_TIME_SLICES_H_
 
@@ -13,11 +13,11 @@
 
 namespace gotrace::internal {
 
-// Slices begin at multiples of their length, which is a power of ten. So those of two parts of a
-// trace can be added up, whatever they have in common.
+// Slices begin at multiples of their length, which is a power of ten. So the slices of two parts of
+// a trace can be added, even if they overlap.
 //
-// A time may have any length. What it adds to each slice that lies in it is kept where it begins
-// and ends, so that only four slices are touched.
+// A time may have any length. The amount for slices that lie completely inside it is stored only
+// where it begins and ends, so that each time changes only four slices.
 //
 // `Sums` has the function Add(const Sums& other).
 template <class Sums>
@@ -52,12 +52,12 @@ class TimeSlices {
     }
   }
 
-  // The length of the slices in nanoseconds, and the number of the first one, which begins at that
-  // multiple of the length.
+  // Return the length of the slices in nanoseconds, and the number of the first one, which begins
+  // at that multiple of the length.
   int64_t width() const { return width_; }
   int64_t first() const { return first_; }
 
-  // The sums in the slices.
+  // Returns the sums in the slices.
   std::vector<Sums> Slices() const {
     std::vector<Sums> result;
     result.reserve(slices_.size());
@@ -76,19 +76,19 @@ class TimeSlices {
   }
 
  private:
-  // Enough that slices can be put together to longer ones of nearly any length.
+  // Enough that slices can be combined into longer ones of nearly any length.
   static constexpr int64_t kMaxSlices = 10'000;
 
   struct Slice {
     Sums sums;
-    Sums of_each_from_here;  // What this slice and each after it has besides.
+    Sums of_each_from_here;  // Sums to add to this slice and each later one.
   };
 
   int64_t IndexOf(int64_t time) const { return Divide(time, width_); }
   Slice& At(int64_t index) { return slices_[static_cast<size_t>(index - first_)]; }
 
-  // Adds slices, so that those from `first` to `last` are there, or what takes their place once
-  // slices are longer.
+  // Adds slices, so that the slices from `first` to `last` exist, or the longer slices that replace
+  // them.
   void MakeRoom(int64_t first, int64_t last) {
     if (slices_.empty()) first_ = first;
     while (true) {

@@ -8,7 +8,7 @@
 
 namespace gotrace::internal {
 
-// The time from `begin` to `end`.
+// Returns the time from `begin` to `end`.
 inline int64_t Between(int64_t begin, int64_t end) { return TraceClock::Subtract(end, begin); }
 
 inline void AddTime(int64_t time, int64_t* sum) { *sum = TraceClock::Add(*sum, time); }

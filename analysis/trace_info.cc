@@ -22,14 +22,14 @@ class TraceInfoCollector::Impl {
 
   const Reader& reader_;
   TraceInfo info_;
-  absl::flat_hash_set<int64_t> returning_goroutines_;  // Those that may come into being again.
+  absl::flat_hash_set<int64_t> returning_goroutines_;  // Goroutines whose ids may be used again.
   absl::flat_hash_set<int64_t> procs_;
   absl::flat_hash_set<ThreadId> threads_;
 };
 
 void TraceInfoCollector::Impl::Add(const Event& event) {
   if (info_.events++ == 0) info_.begin = info_.end = event.time();
-  // Where salvaging is stuck, times go back.
+  // Times may go backwards in salvage mode.
   info_.end = std::max(info_.end, event.time());
   ++info_.by_kind[static_cast<size_t>(event.kind())];
   if (event.kind() == EventKind::kStateTransition) AddTransition(event);
@@ -49,8 +49,8 @@ void TraceInfoCollector::Impl::AddTransition(const Event& event) {
   }
   const GoState from = static_cast<GoState>(event.transition_from());
   if (from != GoState::kNotExist && from != GoState::kUndetermined) return;
-  // The goroutines that C's calls of Go run on come and go under the same ids. All others come
-  // once, and are too many to be remembered.
+  // Goroutines for calls from C to Go come and go with the same ids. All others are created once,
+  // and are too many to be remembered.
   const bool may_return =
       event.type() != EventType::kGoCreate && event.type() != EventType::kGoCreateBlocked;
   if (!may_return || returning_goroutines_.insert(resource.id).second) ++info_.goroutines;
@@ -73,7 +73,7 @@ bool TraceInfoCollector::Impl::AddSync(const Event& event) {
 }
 
 void TraceInfoCollector::Impl::Finish() {
-  // After a fault more was read than the last event shows.
+  // After a fault, more was read than the offset of the last event shows.
   info_.bytes = std::max(info_.bytes, reader_.generation().end_offset);
   info_.losses = reader_.losses();
   info_.status = reader_.status();

@@ -1,4 +1,4 @@
-// Adds up what intervals and events say for each function and generation.
+// Sums values from intervals and events by function and generation.
 #include "gotrace/trace_metrics.h"
 
 #include <algorithm>
@@ -41,13 +41,13 @@ uint64_t Length(int64_t begin, int64_t end) {
 }
 
 // The sums of one generation. An interval that covers whole generations is not added to each of
-// these: `whole` says how many more such intervals there are from this generation on.
+// them. Instead, `whole` is the change in the number of such intervals from this generation on.
 struct Sums {
   uint64_t value[std::size(kSums)] = {};
   int64_t whole[kStates] = {};
 };
 
-// What is known of the goroutines of one function.
+// The values of the goroutines of one function.
 struct Series {
   std::map<size_t, Sums> generations;
   Histogram latency;
@@ -62,7 +62,7 @@ struct Series {
   }
 };
 
-// The standard deviation of the quotients of values and weights, by the weights.
+// The standard deviation of the quotients of values and weights, weighted by the weights.
 class Deviation {
  public:
   void Add(double value, double weight) {
@@ -71,7 +71,8 @@ class Deviation {
     squares_ += value * value / weight;
   }
 
-  // `weights` and `squared_weights` are the sums over all generations, also those whose value is 0.
+  // `weights` and `squared_weights` are the sums over all generations, including those whose value
+  // is 0.
   std::optional<double> Result(double weights, double squared_weights) const {
     const double freedom = weights - squared_weights / weights;
     if (!(freedom > 1e-9 * weights)) return std::nullopt;
@@ -131,7 +132,7 @@ class TraceMetrics::Impl {
  private:
   struct Goroutine {
     StringId name = StringId::kEmpty;
-    std::unique_ptr<Series> unnamed;  // What was added before the name was known.
+    std::unique_ptr<Series> unnamed;  // The values added before the name was known.
   };
 
   void AddEvent(const Event& event);
@@ -147,7 +148,7 @@ class TraceMetrics::Impl {
   HeapStats heap_;
 
   std::vector<int64_t> begins_;  // Of the generations in the window.
-  std::vector<uint64_t> tasks_;  // That ended in each.
+  std::vector<uint64_t> tasks_;  // The number of tasks that ended in each.
   int64_t end_ = 0;
   Weights times_;
   Weights task_counts_;
@@ -391,7 +392,7 @@ struct Side {
   }
 };
 
-// The metric and the function that a value is of, in an order that is the same for both traces.
+// The metric and the function of a value, with an order that is the same for both traces.
 using ValueKey = std::tuple<TraceMetric, bool, absl::string_view>;
 
 struct ValuePair {
@@ -400,8 +401,8 @@ struct ValuePair {
   std::optional<double> deviation[2];
 };
 
-// Two standard deviations of the difference. If that of one side is unknown, it is taken to be that
-// of the other.
+// Returns two standard deviations of the difference. If the deviation of one side is unknown, the
+// deviation of the other is used.
 std::optional<double> SpreadOf(const ValuePair& pair) {
   const auto& [a, b] = pair.deviation;
   if (!a.has_value() && !b.has_value()) return std::nullopt;

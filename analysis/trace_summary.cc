@@ -27,7 +27,7 @@ using Function = TraceSummary::Function;
 using Place = TraceSummary::Place;
 using Leak = TraceSummary::Leak;
 
-// Each kind of row: what rows have in common that are added up, how they are, and their order.
+// For each kind of row: the key by which rows are added, how they are added, and their order.
 
 auto KeyOf(const Latency& row) { return std::tie(row.kind, row.reason); }
 void AddRow(const Latency& row, Latency* sum) {
@@ -73,7 +73,7 @@ bool IsBefore(const Leak& a, const Leak& b) {
   return a.count != b.count ? a.count > b.count : KeyOf(a) < KeyOf(b);
 }
 
-// Adds up the rows with the same key, and sorts them.
+// Adds rows with the same key, and sorts them.
 template <class Row>
 void Combine(std::vector<Row>* rows) {
   absl::c_sort(*rows, [](const Row& a, const Row& b) { return KeyOf(a) < KeyOf(b); });
@@ -196,7 +196,7 @@ class SummaryStats::Impl {
       return H::combine(std::move(h), key.kind, key.reason, key.function);
     }
   };
-  // The function of a stack for TraceSummary::Place; `is_place` if it has one that counts.
+  // The function of a stack for TraceSummary::Place. `is_place` is set if it has one that counts.
   struct StackFunction {
     bool is_known = false;
     bool is_place = false;

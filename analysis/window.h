@@ -15,7 +15,7 @@ inline bool Overlaps(const EventFilter::Times& window, const Interval& interval)
   return interval.end > window.from && interval.begin < window.to;
 }
 
-// Each returns whether there was something to cut.
+// Each returns whether it cut anything.
 inline bool CutBegin(const EventFilter::Times& window, Interval* interval) {
   if (interval->begin >= window.from) return false;
   interval->unseen = std::max<int64_t>(interval->unseen - Between(interval->begin, window.from), 0);

@@ -16,7 +16,7 @@
 
 namespace gotrace::internal {
 
-// A counter that has the values of a metric.
+// A counter with the values of a metric.
 struct MetricCounter {
   EventType type;
   absl::string_view name;
@@ -29,8 +29,8 @@ inline constexpr MetricCounter kMetricCounters[] = {
     {EventType::kProcsChange, "GOMAXPROCS", "threads", false},
 };
 
-// Counters of how many goroutines are in each state, and of how many Ps are busy. They may change
-// with every event, so they are written every 100 microseconds at most.
+// Counters of the goroutines in each state, and of busy Ps. They may change with every event, so
+// they are written at most every 100 microseconds.
 class StateCounters {
  public:
   struct Spec {
@@ -51,8 +51,8 @@ class StateCounters {
     written_.fill(std::numeric_limits<uint64_t>::max());
   }
 
-  // Begins a generation. Its statuses say what was so since it began, and some come at its end, so
-  // its values are only written now, or by Finish().
+  // Begins a generation, and writes the values of the previous one. They cannot be written earlier,
+  // since statuses apply from the beginning of their generation, and some come at its end.
   void BeginGeneration();
 
   // Begins to write, with the values at `time`, after all transitions of that time.
@@ -73,7 +73,7 @@ class StateCounters {
   // Notes the values since the transition before, unless values were noted shortly before
   // `time`.
   void WriteDue(int64_t time);
-  // Notes the first values, if that was not done yet.
+  // Records the first values, unless that was already done.
   void NoteFirst();
   void Change(size_t value, int64_t by, bool is_late);
   void Note(int64_t time, bool all);
@@ -86,12 +86,12 @@ class StateCounters {
   static constexpr size_t kBusyProcs = kFirstCounter + std::size(kSpecs) - 1;
   using Values = std::array<int64_t, kBusyProcs + 1>;
   Values values_ = {};
-  Values late_ = {};  // How much of them was stated late.
+  Values late_ = {};  // The changes that were stated late.
 
-  // Values that are not written yet, without what was stated late.
+  // Values that are not written yet, without the changes that were stated late.
   struct Sample {
     int64_t time = 0;
-    bool all = false;  // Whether values that have not changed are written, too.
+    bool all = false;  // Whether to write unchanged values too.
     Values values = {};
   };
   std::vector<Sample> samples_;
@@ -99,7 +99,7 @@ class StateCounters {
   std::array<uint64_t, std::size(kSpecs)> written_;
 
   bool has_begun_ = false;
-  bool has_first_ = false;  // Whether the first values were noted.
+  bool has_first_ = false;  // Whether the first values were recorded.
   int64_t decided_ = 0;     // When it was last decided whether to write.
   int64_t last_ = 0;        // When the values last changed.
 };

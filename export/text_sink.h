@@ -1,4 +1,4 @@
-// Where exporters build text: a buffer that is written to a ByteSink.
+// A buffer in which exporters build text, and that is written to a ByteSink.
 #ifndef GOTRACE_EXPORT_TEXT_SINK_H_
 #define GOTRACE_EXPORT_TEXT_SINK_H_
 
@@ -15,7 +15,7 @@ class TextSink {
   // Writes to `*out`, which must outlive this object.
   explicit TextSink(ByteSink* out) : out_(*out) {}
 
-  // The buffer to append to. Call MaybeFlush() from time to time.
+  // Returns the buffer to append to. Call MaybeFlush() from time to time.
   TextBuffer& buffer() { return buffer_; }
 
   // Appends the buffer to the ByteSink if it has grown large.
@@ -29,7 +29,7 @@ class TextSink {
     buffer_.clear();
   }
 
-  // The status of the ByteSink.
+  // Returns the status of the ByteSink.
   const absl::Status& status() const { return out_.status(); }
 
  private:

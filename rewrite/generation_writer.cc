@@ -613,7 +613,8 @@ bool GenerationWriter::AdmitRegionEnd(WriterEvent* event) {
   const size_t first = regions.size() > kSearched ? regions.size() - kSearched : 0;
   for (size_t i = regions.size(); i > first; --i) {
     const ProgramModel::Region& region = regions[i - 1];
-    // A name that is lost is that of any region of the task. Go's reader wants the same twice.
+    // A lost name matches any region of the task. Go's reader requires the same name for both
+    // events.
     const bool fits = region.name == name || is_lost || region.name_is_lost;
     if (region.task != event->args[0] || !fits) continue;
     while (regions.size() > i) {

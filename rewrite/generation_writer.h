@@ -105,7 +105,7 @@ class GenerationWriter {
   using Proc = ProgramModel::Proc;
   using Thread = ProgramModel::Thread;
 
-  // A thread that temporarily runs nothing and has a P.
+  // A thread that temporarily runs no goroutine and has a P.
   struct Lent {
     ThreadId thread;
     GoId goroutine;         // The goroutine that ran there before, and will continue.

@@ -79,7 +79,7 @@ class ProgramModel {
   const Goroutine* FindGoroutine(GoId id) const { return Find(&goroutines_, id); }
   const Proc* FindProc(ProcId id) const { return Find(&procs_, id); }
 
-  // Return what a thread executes. An unknown thread executes nothing.
+  // Return the goroutine and P of a thread. An unknown thread has none.
   Thread& thread(ThreadId id) { return threads_[id]; }
   Thread FindThread(ThreadId id) const {
     const auto it = threads_.find(id);

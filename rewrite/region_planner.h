@@ -8,9 +8,9 @@
 // The plan keeps every region, the place where it begins, and its duration up to
 // kMaxRegionDelayNs:
 //
-// - Ends are matched to begins. Of equal regions (same goroutine, task and type) the innermost ends
-//   first. An end without a begin on its own goroutine belongs to the only region of its task and
-//   type that was left open elsewhere, if there is exactly one.
+// - Ends are matched to begins. Of equal regions (same goroutine, task and type), the innermost
+//   ends first. An end without a begin on its own goroutine belongs to the only region of its task
+//   and type that was left open elsewhere, if there is exactly one.
 // - A region stays on its goroutine if it ends before all regions that are open there, or at most
 //   kMaxRegionDelayNs after one of them. In the second case the outer region's end is delayed until
 //   right after the inner one's. So regions that a loop ends in the order of their starts stay
@@ -55,13 +55,13 @@ struct RegionEvent {
   RegionEventKind kind = RegionEventKind::kBegin;
   uint32_t type = 0;      // A number for the region's type. Equal types have equal numbers.
   int64_t time = 0;       // In nanoseconds. Does not decrease from one event to the next.
-  int64_t goroutine = 0;  // On which the event happened. Not negative.
-  uint64_t task = 0;      // The region's. 0 for the background task.
+  int64_t goroutine = 0;  // The goroutine of the event. Not negative.
+  uint64_t task = 0;      // The region's task. 0 for the background task.
 };
 
 enum class RegionEventFate : uint8_t {
   kStays,    // Is written where it was.
-  kMoves,    // Is written elsewhere: RegionPlan::writes says where.
+  kMoves,    // Is written elsewhere: RegionPlan::writes has the place.
   kDropped,  // Is not written at all.
 };
 
@@ -96,8 +96,8 @@ struct RegionPlan {
   size_t regions_moved = 0;  // The number of regions moved to lanes.
   size_t ends_delayed = 0;   // The number of ends delayed on goroutines and lanes.
   size_t ends_dropped = 0;   // The number of repeated ends dropped.
-  // The number of times that a region ended on its goroutine after another one around it, which is
-  // also true if more events of the trace were known.
+  // The number of times that a region ended on its goroutine after another region around it, even
+  // if more events of the trace were known.
   size_t crossings = 0;
   int64_t max_delay_ns = 0;  // The largest change of a region's duration, in nanoseconds.
 

@@ -237,7 +237,7 @@ class RegionRewriter::GenerationRewriter {
       std::copy(std::begin(original.args), std::end(original.args), event->args);
       return;
     }
-    // The region is of an earlier generation, whose tables have other ids.
+    // The region is from an earlier generation, whose tables have other ids.
     event->args[0] = region.task;
     event->args[1] = content_.tables.StringId(trace_.types_[region.type]);
   }

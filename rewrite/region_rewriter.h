@@ -33,10 +33,10 @@ class RegionRewriter {
   // lost, in it or earlier.
   void Collect(GenerationContent* content, bool lost);
 
-  // Decides what to change. Changes nothing if all that does not nest may be due to lost events:
-  // the writer then ends what was left open. Changes nothing either if there are too many regions
-  // for a reasonable amount of memory, or if the trace uses such large ids that none are left for
-  // lanes, as only a hostile trace does.
+  // Decides the changes. Changes nothing if lost events may explain all regions that do not nest:
+  // the writer then ends the regions that were left open. Also changes nothing if there are too
+  // many regions for a reasonable amount of memory, or if the trace uses such large ids that none
+  // are left for lanes, as only a hostile trace does.
   void Plan();
 
   bool planned() const { return planned_; }

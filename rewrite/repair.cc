@@ -51,8 +51,7 @@ absl::StatusOr<Version> ReadStrictly(ByteSource* source, const ReaderLimits& lim
   return reader->version();
 }
 
-// Opens the input, and undoes what happened to it in transport. Each reading has the same bytes, or
-// fails.
+// Opens the input, and undoes its damage in transport. Each reading has the same bytes, or fails.
 class UndoneInputs {
  public:
   // `open` must outlive this object, and may own the bytes of the sources.
@@ -71,7 +70,7 @@ class UndoneInputs {
     return steady_.Watch(std::move(input->source));
   }
 
-  // Return what was found by the sources so far.
+  // Return the findings of the sources so far.
   const std::vector<TransportNote>& notes() const { return notes_; }
   std::optional<InputBytes> bytes() const { return steady_.bytes(); }
 

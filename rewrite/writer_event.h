@@ -16,8 +16,8 @@ struct WriterEvent {
   EventType type = EventType::kNone;
   ThreadId thread = ThreadId::kNone;  // The event's thread; kNone for no thread.
 
-  // What the thread executes just before the event; kNone if nothing or unknown. Not required for
-  // types whose arguments say what they are about.
+  // The goroutine and P of the thread just before the event; kNone if none or unknown. Not required
+  // for types whose arguments identify the goroutine or P.
   GoId goroutine = GoId::kNone;
   ProcId proc = ProcId::kNone;
 

@@ -14,7 +14,7 @@
 namespace gotrace::internal {
 namespace {
 
-// The rows of a table for people, unless --top is given, and the columns of their terminal.
+// The default maximum number of rows of a table for people, and the width of its lines.
 constexpr uint64_t kTextRows = 40;
 constexpr size_t kTextWidth = 100;
 
@@ -173,7 +173,7 @@ void AnalysisCommand::Print(const ReadResult& result, FileOutput* output) {
   if (format_ == kOwnFormat) return PrintOwnFormat(*result.sink, &output->buffer());
   const std::string file = output->name();
   if (!IsTable() && !json_) {
-    // A page about nothing would only hide the error.
+    // An empty page would only hide the error.
     if (!result.status.ok() && result.sink->event_count() == 0) return;
     output->BeginText();
     return PrintPage(*result.sink, file, &output->buffer());

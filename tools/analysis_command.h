@@ -1,4 +1,4 @@
-// What the commands share that analyse traces and print tables.
+// The base class of the commands that analyse traces and print tables.
 #ifndef GOTRACE_TOOLS_ANALYSIS_COMMAND_H_
 #define GOTRACE_TOOLS_ANALYSIS_COMMAND_H_
 
@@ -22,40 +22,40 @@
 namespace gotrace::internal {
 
 // Runs one analysis over each file, and prints its result as a table: for people, or as CSV or JSON
-// for programs. What was read before a fault is printed, too.
+// for programs. If there is a fault, the result for everything before it is printed.
 class AnalysisCommand : public PerFileCommand {
  public:
-  // OwnFlags(), then those of all analyses.
+  // Returns OwnFlags(), then the flags of all analyses.
   std::vector<Flag> Flags() final;
   absl::Status Check() const final;
 
   int Run(const std::vector<std::string>& files, Output* out) override;
 
  protected:
-  // The flags that only this command has.
+  // Returns the flags that only this command has.
   virtual std::vector<Flag> OwnFlags() = 0;
 
-  // Checks what a single flag cannot know.
+  // Checks the flags against each other.
   virtual absl::Status CheckOwn() const { return absl::OkStatus(); }
 
   // Returns how to make and run the analysis of one file, of the type that the other functions
   // expect. It is only used as long as the command exists.
   virtual AnyAnalysis MakeAnalysis() const = 0;
 
-  // Whether the analysis of a window needs all events from the beginning of the trace.
+  // Returns whether the analysis of a window needs all events from the beginning of the trace.
   virtual bool NeedsBeginning() const { return false; }
 
-  // A flag of FilterFlags that the command has, and what help says about it; "" for what it says
-  // of events.
+  // A flag of FilterFlags that the command has, and its help; "" for the help that commands for
+  // events have.
   struct Selection {
     absl::string_view flag;
     absl::string_view help;
   };
-  // Those that the command has besides --from and --to.
+  // Returns the flags that the command has in addition to --from and --to.
   virtual std::vector<Selection> Selections() const { return {{"g", ""}}; }
 
-  // Whether the result is a table. If not, the command has neither the formats nor the flags of
-  // tables, and overrides PrintPage().
+  // Returns whether the result is a table. If not, the command has neither the formats nor the
+  // flags of tables, and overrides PrintPage().
   virtual bool IsTable() const { return true; }
 
   // Prints the result of one file as text, or appends the members of a JSON object.
@@ -64,19 +64,19 @@ class AnalysisCommand : public PerFileCommand {
   virtual void AppendMembers(const AnalysisSink& /*sink*/, const std::string& /*file*/,
                              JsonWriter* /*json*/) const {}
 
-  // The table of the analysis, which it may point to. If `analysis` is nullptr, the columns of an
-  // empty one.
+  // Returns the table of the analysis, to which the table may point. If `analysis` is nullptr,
+  // returns an empty table with the same columns.
   virtual Table MakeTable(const Analysis* /*analysis*/, const Interner& /*interner*/) const {
     return Table(0, {});
   }
 
-  // What the rows are: the name of their array in JSON.
+  // Returns the name of the array of rows in JSON.
   virtual absl::string_view RowsName() const { return ""; }
 
-  // The column that the rows are sorted by unless --sort is given; "" to leave them as they are.
+  // Returns the column by which the rows are sorted unless --sort is given; "" to keep their order.
   virtual absl::string_view DefaultSort() const { return ""; }
 
-  // Another format than those of tables: its name, or "", and what help says about it.
+  // A format of the command's own: its name, or "", and its help.
   struct OwnFormat {
     absl::string_view name;
     absl::string_view help;
@@ -84,37 +84,37 @@ class AnalysisCommand : public PerFileCommand {
   virtual OwnFormat own_format() const { return {}; }
   virtual void PrintOwnFormat(const AnalysisSink& /*sink*/, TextBuffer* /*out*/) const {}
 
-  // The file to write the result to instead of printing it; "" to print it.
+  // Returns the file to write the result to; "" to print it.
   virtual std::string TargetPath() const { return ""; }
   virtual std::string TargetBytes(const AnalysisSink& /*sink*/) const { return ""; }
 
-  // Adds members to the JSON object that has the rows.
+  // Adds members to the JSON object with the rows.
   virtual void AppendOwnMembers(JsonWriter* /*json*/) const {}
-  // Returns an error if what the flags name is not in the trace.
+  // Returns an error if something that a flag names is not in the trace.
   virtual absl::Status CheckFound(const Analysis& /*analysis*/) const { return absl::OkStatus(); }
-  // What to tell the user about the result, one line each, on the standard error.
+  // Returns notes about the result for the user, one line each, to print on the standard error.
   virtual std::vector<std::string> NotesOn(const Analysis& /*analysis*/) const { return {}; }
 
   const FilterFlags& filter() const { return filter_; }
   bool prints_json() const { return json_ || format_ == kJson; }
 
-  // What reading a file showed.
+  // The result of reading a file.
   struct ReadResult {
     absl::Status status = absl::OkStatus();
     uint64_t bytes = 0;  // As FileResult::bytes.
     Losses losses = {};
     FaultLog log = {};                             // With --salvage.
-    std::unique_ptr<AnalysisSink> sink = nullptr;  // None if the file could not be opened.
+    std::unique_ptr<AnalysisSink> sink = nullptr;  // nullptr if the file could not be opened.
   };
 
-  // Runs the analysis over what `filter` selects of the file.
+  // Runs the analysis over the part of the file that `filter` selects.
   ReadResult Read(const std::string& file, const FilterFlags& filter) const;
 
-  // Returns what to report about the file. `result.sink` may be none.
+  // Returns the result to report for the file. `result.sink` may be nullptr.
   FileResult Report(const std::string& file, const ReadResult& result) const;
 
-  // Prints the table of the analysis, in the format that was asked for. If the file could not be
-  // opened, only JSON says so.
+  // Prints the table of the analysis in the requested format. If the file could not be opened,
+  // prints something only in JSON.
   void Print(const ReadResult& result, FileOutput* output);
 
  private:

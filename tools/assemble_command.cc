@@ -38,7 +38,7 @@ constexpr CommandText kText = {
         "  2  wrong usage, or a file cannot be read or written",
 };
 
-// Splits a text into lines, however it arrives.
+// Splits a text into lines, however it is divided into reads.
 class LineSplitter {
  public:
   explicit LineSplitter(ByteSource* text) : text_(*text) {}
@@ -92,9 +92,9 @@ class LineSplitter {
 
   ByteSource& text_;
   std::string buffer_;
-  size_t pos_ = 0;       // Where the next line begins.
-  size_t searched_ = 0;  // How far it was searched for its end.
-  uint64_t lines_ = 0;   // That were returned.
+  size_t pos_ = 0;       // The beginning of the next line.
+  size_t searched_ = 0;  // The end of the part that was searched for its end.
+  uint64_t lines_ = 0;   // Lines that were returned.
   bool at_end_ = false;
 };
 
@@ -106,11 +106,11 @@ void MoveFinalBytes(TextAssembler* assembler, std::string* bytes, Output* out) {
   out->MaybeFlush();
 }
 
-// Returns what the input is, if it is known not to be a text form.
+// Returns the kind of the input if it is known not to be a text form.
 std::optional<std::string> WhatInsteadOfText(absl::string_view begin) {
   if (absl::StartsWith(begin, "go 1.")) return "a trace";
   const std::optional<ForeignInput> foreign = RecogniseInput(begin);
-  // Text is described better by what its lines lack.
+  // For text, errors in its lines are more helpful.
   if (!foreign.has_value() || foreign->what.empty() || foreign->check == CheckId::kInputText ||
       foreign->check == CheckId::kInputTraceText) {
     return std::nullopt;
@@ -153,7 +153,7 @@ class AssembleCommand final : public Command {
     const Trace2Region region(SelfTrace(), "file", kText.name, files[0]);
     FileResult result;
     result.status = AssembleFile(files[0], out);
-    // A fault of decompression is one of the text here, not of a trace.
+    // Here a fault of decompression is in the text, not in a trace.
     result.is_trace = false;
     return Conclude(files[0], result, out);
   }

@@ -1,5 +1,5 @@
-// What a command of gotrace-dump is. Each command is one class in a file of its own, and one row in
-// registry.cc.
+// The interface of the commands of gotrace-dump. Each command is one class in a file of its own,
+// and one row in registry.cc.
 #ifndef GOTRACE_TOOLS_COMMAND_H_
 #define GOTRACE_TOOLS_COMMAND_H_
 
@@ -22,12 +22,12 @@ inline constexpr absl::string_view kUsualExitCodes =
     "  2  wrong usage, or a file cannot be read or written, which includes a pipe that was "
     "closed, as by `head`";
 
-// What help says about a command. Lines are wrapped when they are printed.
+// The help of a command. Lines are wrapped when they are printed.
 struct CommandText {
   absl::string_view name;     // As it is typed: "events".
   absl::string_view summary;  // A few words for the list of commands.
   absl::string_view description;
-  absl::string_view examples;  // Lines as they are to be printed.
+  absl::string_view examples;  // Lines, which are not wrapped.
   absl::string_view exit_codes = kUsualExitCodes;
   bool takes_several_files = false;  // And directories.
   bool takes_two_files = false;      // One or two, if it does not take several.
@@ -45,22 +45,22 @@ class Command {
   // object.
   virtual std::vector<Flag> Flags() = 0;
 
-  // Checks what a single flag cannot know. Called after all flags were set.
+  // Checks the flags against each other. Called after all flags were set.
   virtual absl::Status Check() const { return absl::OkStatus(); }
 
-  // Which of several things the command does, for the trace of the run; "" if there is only one.
-  // Called after all flags were set.
+  // Returns the mode of the command, for the trace of the run; "" if there is only one. Called
+  // after all flags were set.
   virtual absl::string_view mode() const { return ""; }
 
-  // Whether the flags say what to read, so that no file need be given. Called after all flags were
-  // set.
+  // Returns whether the flags determine the input, so that no file need be given. Called after all
+  // flags were set.
   virtual bool NeedsNoFiles() const { return false; }
 
   // Does the work, and returns the exit code. There is at least one file unless NeedsNoFiles(), and
-  // not more than text() says. "-" stands for the standard input.
+  // no more than text() allows. "-" stands for the standard input.
   virtual int Run(const std::vector<std::string>& files, Output* out) = 0;
 
-  // Returns the command line in short: "gotrace-dump wire [FLAGS] FILE...".
+  // Returns the short form of the command line: "gotrace-dump wire [FLAGS] FILE...".
   std::string Usage();
 
   // Returns the paragraphs of help between the usage and the flags.

@@ -20,7 +20,7 @@
 namespace gotrace::internal {
 namespace {
 
-// The names as a sentence lists them: "`events`, `wire` and `info`".
+// Returns the names as a list in a sentence: "`events`, `wire` and `info`".
 std::string ListNames(const std::vector<absl::string_view>& names) {
   std::string list;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -54,7 +54,7 @@ std::string FullVersion() {
 }
 
 // Returns the flag of `own` that was given, or nullptr. --json and --format=json are the same: a
-// command has one of them, and takes the other for it.
+// command has one of them, and accepts the other too.
 const Flag* FindOwnFlag(absl::Span<const Flag> own, absl::string_view name,
                         std::optional<std::string>* value) {
   if (const Flag* const flag = FindFlag(own, name)) return flag;
@@ -176,7 +176,7 @@ class ArgumentParser {
     flags_.push_back(std::move(flag));
   }
 
-  // The first name is the command, unless it follows "--" or is none.
+  // The first name is the command, unless it follows "--" or is not the name of a command.
   absl::Status FindTheCommand() {
     line_.command = commands_.front().get();
     if (before_dashes_ == 0) return absl::OkStatus();
@@ -219,7 +219,7 @@ class ArgumentParser {
           other->Spelling(), " is a flag of ", ListNames(commands), ", not of `",
           line_.command->text().name, "`", other->instead.empty() ? "" : "; ", other->instead));
     }
-    // The command's own flags come first, since of names equally near the first one is chosen.
+    // The command's own flags come first, since of equally near names the first is chosen.
     std::vector<absl::string_view> names;
     for (const Flag& flag : own) names.push_back(flag.name);
     for (const AnyFlag& any : all_flags_) names.push_back(any.flag.name);
@@ -294,7 +294,7 @@ class ArgumentParser {
   std::vector<AnyFlag> all_flags_;
   size_t next_ = 0;
   bool only_files_ = false;   // After "--".
-  size_t before_dashes_ = 0;  // How many of the names do not follow "--".
+  size_t before_dashes_ = 0;  // The number of names before "--".
   bool has_command_ = false;
   bool wants_help_ = false;
   std::vector<std::string> names_;

@@ -19,10 +19,10 @@ namespace {
 
 constexpr absl::string_view kOrigin = "Written by write_cli_docs.";
 
-// A flag as completion sees it.
+// A flag for completion.
 struct FlagModel {
   std::string spelling;  // "--kind", "-o".
-  std::string value;     // What help calls the value; "" for a switch.
+  std::string value;     // The name of the value in help; "" for a switch.
   bool is_list = false;
   std::vector<std::string> choices;
   std::string summary;
@@ -41,13 +41,13 @@ struct CommandModel {
   std::vector<FlagModel> flags;
 };
 
-// The beginning of a flag's help, which is all that fits beside its name.
+// Returns the beginning of a flag's help, as much as fits beside its name.
 std::string SummaryOf(absl::string_view help) {
   absl::string_view summary = help;
   for (const absl::string_view end : {". ", "; ", ": ", ":\n", ", with its default"}) {
     summary = summary.substr(0, summary.find(end));
   }
-  // No parenthesis stays open.
+  // Leaves no parenthesis open.
   const size_t open = summary.rfind(" (");
   if (open != summary.npos && summary.find(')', open) == summary.npos) {
     summary = summary.substr(0, open);
@@ -83,7 +83,7 @@ std::vector<CommandModel> MakeModel() {
                              .excludes = excluded == nullptr ? "" : excluded->Spelling()});
     }
     AddChoices(flags, &model.flags);
-    // Which columns there are for --sort depends on other flags, so each is tried.
+    // The columns for --sort depend on other flags, so each is tried.
     for (const Flag& flag : flags) {
       std::vector<std::string> values = flag.set.choices();
       if (values.empty()) values = {flag.is_switch() ? "true" : "1"};
@@ -111,7 +111,7 @@ std::string CommandNames(const std::vector<CommandModel>& commands) {
   });
 }
 
-// The names of all flags that have a value, without dashes.
+// Returns the names of all flags that have a value, without dashes.
 std::string FlagsWithValues(const std::vector<CommandModel>& commands) {
   std::set<absl::string_view> names;
   for (const CommandModel& command : commands) {
@@ -122,17 +122,17 @@ std::string FlagsWithValues(const std::vector<CommandModel>& commands) {
   return absl::StrJoin(names, " ");
 }
 
-// The text as one word of zsh.
+// Returns the text as one word of zsh.
 std::string ZshQuoted(absl::string_view text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
 }
 
-// The text as one word of fish.
+// Returns the text as one word of fish.
 std::string FishQuoted(absl::string_view text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"'", "\\'"}}), "'");
 }
 
-// The kind of a value, for bash and zsh.
+// Returns the kind of a value, for bash and zsh.
 absl::string_view KindOf(const FlagModel& flag) {
   if (flag.value == "FILE") return "file";
   if (flag.value == "DIR") return "directory";

@@ -1,5 +1,5 @@
-// Scripts that complete command lines of gotrace-dump in shells, from the tables of commands and
-// flags. Each is a program of the shell, which is the same for all commands, and tables.
+// Scripts that complete command lines of gotrace-dump in shells, generated from the tables of
+// commands and flags. Each consists of a fixed program in the shell's language, and tables.
 #ifndef GOTRACE_TOOLS_COMPLETION_H_
 #define GOTRACE_TOOLS_COMPLETION_H_
 

@@ -52,7 +52,7 @@ constexpr CommandText kText = {
     .takes_several_files = true,
 };
 
-// For those who know --to as the last time from `events`.
+// Gives a hint to users who mean the last time, which is --to in `events`.
 SetFlag SetFormat(const std::vector<absl::string_view>& names, size_t* format) {
   const SetFlag choice = SetChoice(names, format);
   return {[choice](absl::string_view value) {
@@ -117,14 +117,14 @@ class ConvertCommand final : public Command {
   }
 
  private:
-  // A trace of several.
+  // One of several traces.
   struct Part {
     FileResult result;
     FileState state;
     bool has_events = false;
     std::optional<ClockSnapshot> clocks;
     int64_t start = 0;        // The time of its first event.
-    int64_t time_offset = 0;  // What to add to its times.
+    int64_t time_offset = 0;  // Added to its times.
   };
 
   // A trace that was opened.
@@ -133,7 +133,7 @@ class ConvertCommand final : public Command {
     const Event* first = nullptr;  // nullptr if there is none.
   };
 
-  // Nanoseconds that a user wants to add to the times of a file.
+  // Returns the nanoseconds that the user wants to add to the times of a file.
   int64_t OffsetOf(size_t file) const {
     const auto it = options_.offsets.find(file + 1);
     return it == options_.offsets.end() ? 0 : absl::ToInt64Nanoseconds(it->second);
@@ -175,7 +175,7 @@ class ConvertCommand final : public Command {
     return code;
   }
 
-  // Reads the beginning of each file, and finds what to add to its times.
+  // Reads the beginning of each file, and determines the offset of its times.
   std::vector<Part> Align(const std::vector<ListedFile>& files) {
     std::vector<Part> parts(files.size());
     const Part* reference = nullptr;
@@ -201,7 +201,7 @@ class ConvertCommand final : public Command {
       earliest = std::min(start, earliest.value_or(start));
     }
     options_.trace_start = earliest.value_or(0);
-    // Viewers have no times before 0, but clocks of hosts begin when these were started.
+    // Viewers have no times before 0, but the clock of a host begins when it was started.
     if (options_.trace_start >= 0) return parts;
     for (Part& part : parts) {
       part.time_offset = TraceClock::Subtract(part.time_offset, options_.trace_start);
@@ -265,15 +265,15 @@ class ConvertCommand final : public Command {
             .salvage_report = SalvageReport(ShownNameOf(listed.label()), log, result.losses)};
   }
 
-  // The window `times` by a clock that is `offset` ahead.
+  // Returns the window `times` by a clock that is `offset` ahead.
   static EventFilter::Times Shifted(EventFilter::Times times, int64_t offset) {
     if (times.HasFirst()) times.from = TraceClock::Add(times.from, offset);
     if (times.to != EventFilter::Times().to) times.to = TraceClock::Add(times.to, offset);
     return times;
   }
 
-  // Returns what to add to times of a trace with the snapshot `clocks`, so that they are those of
-  // the trace with the snapshot `first`.
+  // Returns the offset from times of a trace with the snapshot `clocks` to times of the trace with
+  // the snapshot `first`.
   static int64_t Between(const ClockSnapshot& first, const ClockSnapshot& clocks) {
     const auto monotonic_start = [](const ClockSnapshot& snapshot) {
       return snapshot.wall - absl::Nanoseconds(static_cast<int64_t>(snapshot.mono));
@@ -281,8 +281,9 @@ class ConvertCommand final : public Command {
     const auto since = [](const ClockSnapshot& snapshot, int64_t time) {
       return TraceClock::Subtract(time, snapshot.trace_time);
     };
-    // The monotonic clocks of two hosts do not begin in the same millisecond. That of one host is
-    // more exact than the wall clock, which is read at another moment and may be set.
+    // The monotonic clocks of two hosts do not begin in the same millisecond. On the same host, the
+    // monotonic clock is more exact than the wall clock, which is read at another moment and may be
+    // set.
     if (absl::AbsDuration(monotonic_start(first) - monotonic_start(clocks)) <
         absl::Milliseconds(1)) {
       return TraceClock::Subtract(since(clocks, static_cast<int64_t>(clocks.mono)),
@@ -292,7 +293,7 @@ class ConvertCommand final : public Command {
                                 since(first, absl::ToUnixNanos(first.wall)));
   }
 
-  // Opens a trace, and sets what depends on it in `*options`.
+  // Opens a trace, and sets the options that depend on it in `*options`.
   absl::StatusOr<Input> OpenInput(const ConvertFormat& format, const std::string& file,
                                   const FilterFlags& window, ConvertOptions* options, FaultLog* log,
                                   Progress* progress) const {
@@ -320,7 +321,7 @@ class ConvertCommand final : public Command {
       survey->Add(absl::MakeConstSpan(input.first, 1));
     }
     if (absl::Status status = survey->Finish(); !status.ok()) {
-      // A broken trace may lack what is asked for.
+      // A broken trace may lack the requested data.
       absl::Status reading = input.selection->Finish().status;
       if (!reading.ok()) return reading;
       return absl::Status(status.code(), absl::StrCat(ShownNameOf(file), ": ", status.message()));
@@ -343,7 +344,7 @@ class ConvertCommand final : public Command {
     absl::StatusOr<Input> input = OpenInput(format, file, filter_, &options_, log, &progress);
     if (!input.ok()) return {.status = input.status(), .can_salvage = !reading_.salvage};
     absl::Status written;
-    // Of a trace without a single event nothing is written.
+    // Nothing is written for a trace without any event.
     if (input->first != nullptr) {
       options_.trace_start = input->selection->trace_start();
       const Trace2Region writing(SelfTrace(), "trace", "write");
@@ -405,7 +406,7 @@ class ConvertCommand final : public Command {
   FilterFlags filter_;
   ReadingFlags reading_;
 
-  // The window in the times of a file with several traces, once the first one was opened.
+  // The window in the times of a file with several traces, once the first trace was opened.
   std::optional<EventFilter::Times> times_;
 };
 

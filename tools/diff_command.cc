@@ -1,4 +1,4 @@
-// The command `diff`: what differs between two traces, or two windows of one.
+// The command `diff`: the differences between two traces, or two windows of one.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -92,7 +92,7 @@ class DiffCommand final : public AnalysisCommand {
     }
     const FileResult report_a = Report(file_a, a);
     const FileResult report_b = Report(file_b, b);
-    // What is printed is about A, unless only B cannot be opened.
+    // The output is about A, unless only B cannot be opened.
     const bool is_about_b = a.sink != nullptr && b.sink == nullptr;
     bool is_first = true;
     FileOutput output({is_about_b ? file_b : file_a}, /*has_heading=*/false, &is_first, out);
@@ -104,7 +104,7 @@ class DiffCommand final : public AnalysisCommand {
     }
     Print(is_about_b ? b : a, &output);
     const int exit_code = Conclude(file_a, report_a, out);
-    // The output is the same, and so is its error.
+    // Both have the same output, and so the same error.
     if (!out->usable()) return exit_code;
     return std::max(exit_code, Conclude(file_b, report_b, out));
   }
@@ -143,7 +143,7 @@ class DiffCommand final : public AnalysisCommand {
 
   std::vector<Selection> Selections() const override { return {}; }
 
-  // Of the changes that were found last.
+  // Returns the table of the last comparison.
   Table MakeTable(const Analysis* /*analysis*/, const Interner& /*interner*/) const override {
     using Row = MetricChange;
     const absl::Span<const Row> rows = changes_;

@@ -11,20 +11,22 @@ using Handler = void (*)(int signal_number);
 
 std::atomic<Handler> handlers[4];
 
-// Those of the program's own faults are among them: then, too, an unfinished file is removed.
+// Includes the signals of the program's own faults, since an unfinished file must be removed then,
+// too.
 constexpr int kEndingSignals[] = {SIGABRT, SIGALRM, SIGBUS,  SIGFPE,  SIGHUP,    SIGILL,  SIGINT,
                                   SIGIO,   SIGPIPE, SIGPROF, SIGPWR,  SIGQUIT,   SIGSEGV, SIGSYS,
                                   SIGTERM, SIGTRAP, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ};
 constexpr int kFaults[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
 
-// How many threads hold the signals back, and whether this one does.
+// The number of threads that hold the signals back, and whether this one does.
 std::atomic<int> holders = 0;
 thread_local volatile std::sig_atomic_t is_holder = 0;
 
 // Calls the handlers and ends the program. The handler of the signal was reset when it was called,
 // so the signal now has its default effect.
 void End(int signal_number) {
-  // A thread that holds the signals back is here only for a fault of its own. Others wait for it.
+  // A thread that holds the signals back gets here only by a fault of its own. Other threads wait
+  // for it.
   constexpr timespec kMillisecond = {.tv_sec = 0, .tv_nsec = 1'000'000};
   while (holders > 0 && is_holder == 0) nanosleep(&kMillisecond, nullptr);
   for (const std::atomic<Handler>& handler : handlers) {

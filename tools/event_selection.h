@@ -1,4 +1,4 @@
-// How `events` and `convert` read the events that the filter flags select.
+// Reads the events that the filter flags select, for `events` and `convert`.
 #ifndef GOTRACE_TOOLS_EVENT_SELECTION_H_
 #define GOTRACE_TOOLS_EVENT_SELECTION_H_
 
@@ -45,7 +45,7 @@ struct SelectionOptions {
 struct SelectionResult : WindowReader::Seen {
   absl::Status status;  // Why reading ended early, if it did.
   uint64_t events = 0;  // How many were read.
-  uint64_t bytes = 0;   // How many bytes of the file.
+  uint64_t bytes = 0;   // How many bytes of the file were read.
   Losses losses;
 };
 
@@ -84,7 +84,7 @@ class EventSelection {
   WindowReader reader_;
 };
 
-// Explains why no event lies between --from and --to, if that is so. Returns whether it is.
+// If no event lies between --from and --to, explains why. Returns whether this is the case.
 bool NoteEmptyWindow(const std::string& file, const FilterFlags& flags,
                      const WindowReader::Seen& seen);
 

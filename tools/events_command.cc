@@ -153,7 +153,7 @@ class EventsCommand final : public PerFileCommand {
   InputFlags& input() override { return reading_.input; }
 
  private:
-  // Says why no event of a single file was printed.
+  // Explains why no event of a single file was printed.
   void ExplainNothing(const std::string& file, const EventsResult& result) const {
     if (options_.limit == 0) return;
     if (NoteEmptyWindow(file, options_.filter, result)) return;

@@ -19,8 +19,8 @@ struct EventsOptions {
   bool stacks = false;  // With `json`.
   bool wall = false;    // With `json`: wall-clock times too.
   FilterFlags filter;
-  uint64_t limit = std::numeric_limits<uint64_t>::max();  // How many events to print at most.
-  TraceNumber trace = 0;                                  // Which trace of the input.
+  uint64_t limit = std::numeric_limits<uint64_t>::max();  // The maximum number of events to print.
+  TraceNumber trace = 0;                                  // The number of the trace in the input.
   bool to_end = false;                                    // As in SelectionOptions.
 };
 
@@ -29,7 +29,7 @@ struct EventsResult : SelectionResult {
 };
 
 // Reads a trace and prints the events that the options select. Stops early once no later event can
-// be selected. An error of writing is in the Output.
+// be selected. Errors of writing are in the Output.
 EventsResult DumpEvents(const EventsOptions& options, ReaderOptions reader_options,
                         Progress* progress, FileOutput* output);
 

@@ -1,4 +1,4 @@
-// Which files a command is to read.
+// The files that a command reads.
 #ifndef GOTRACE_TOOLS_FILE_LIST_H_
 #define GOTRACE_TOOLS_FILE_LIST_H_
 
@@ -10,22 +10,22 @@ namespace gotrace::internal {
 
 struct ListedFile {
   std::string path;
-  // Whether it was given itself, rather than found in a directory.
+  // Whether it was named explicitly, rather than found in a directory.
   bool named = true;
-  // Which of several traces in the file this is, counted from 1; 0 if they are not listed.
+  // The number of the trace in the file, from 1; 0 if traces are not listed.
   uint64_t trace = 0;
 
-  // What messages and headings call it.
+  // Returns its name in messages and headings.
   std::string label() const;
 };
 
 // Returns the files of `paths` in order, each directory replaced by the files in it at any depth,
 // sorted by name in each directory. In directories, links to files are followed, but not links to
 // directories, and hidden files and anything that is not a file are left out. A path that cannot be
-// examined is listed, so that opening it reports why.
+// examined is listed, so that opening it reports the error.
 std::vector<ListedFile> ListFiles(const std::vector<std::string>& paths);
 
-// Returns what to call the trace `number` of the file at `path`: "a.trace, trace 2"; only the path
+// Returns the label of the trace `number` of the file at `path`: "a.trace, trace 2"; only the path
 // for 0.
 std::string LabelOf(const std::string& path, uint64_t number);
 

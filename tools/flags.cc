@@ -33,7 +33,7 @@ bool IsOff(const GivenFlag& given) {
   return given.flag->is_switch() && absl::SimpleAtob(given.value, &value) && !value;
 }
 
-// Returns what a flag needs as it is typed: "--to=a or --to=b".
+// Returns the flag that a flag requires, as it is typed: "--to=a or --to=b".
 std::string FormatNeeds(const Flag& flag) {
   const std::pair<absl::string_view, absl::string_view> needs =
       absl::StrSplit(flag.needs, absl::MaxSplits('=', 1));
@@ -52,7 +52,7 @@ absl::Status CheckCombination(absl::Span<const GivenFlag> given) {
       const std::pair<absl::string_view, absl::string_view> needs =
           absl::StrSplit(flag.needs, absl::MaxSplits('=', 1));
       const GivenFlag* const other = FindGiven(given, needs.first);
-      // What is needed may be a switch.
+      // The required flag may be a switch.
       const std::vector<absl::string_view> values =
           absl::StrSplit(needs.second.empty() ? "true" : needs.second, '|');
       const auto is_given = [&](absl::string_view value) {
@@ -208,7 +208,7 @@ absl::Status SetFlags(absl::Span<const GivenFlag> given) {
       return absl::InvalidArgumentError(
           absl::StrCat(flag.Spelling(), " needs a value: ", flag.Usage()));
     }
-    // The last one alone would count, though all of them may be meant.
+    // Only the last one would count, although the user may mean all of them.
     if (flag.is_list() && FindGiven(given.subspan(0, i), flag.name) != nullptr) {
       return absl::InvalidArgumentError(absl::StrCat(
           flag.Spelling(), " was given twice; give it once, with all values: ", flag.Usage()));

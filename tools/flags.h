@@ -24,19 +24,19 @@ class SetFlag {
  public:
   SetFlag() = default;
 
-  // Implicit, so that a row of a flag can have a function.
+  // Implicit, so that the row of a flag can have a function.
   template <class Set, class = std::enable_if_t<!std::is_same_v<Set, SetFlag>>>
   SetFlag(Set set) : set_(std::move(set)) {}  // NOLINT(google-explicit-constructor)
 
-  // `choices` are the values that a user can choose from: for completion on the command line.
+  // `choices` are the possible values, for completion on the command line.
   template <class Set>
   SetFlag(Set set, std::vector<std::string> choices)
       : set_(std::move(set)), choices_(std::move(choices)) {}
 
   absl::Status operator()(absl::string_view value) const { return set_(value); }
 
-  // The values to choose from, or of a list its elements; none if they cannot be listed. One that
-  // ends in "=" or ":" is the beginning of a value.
+  // Returns the possible values, or the possible elements of a list; none if they cannot be listed.
+  // One that ends in "=" or ":" is the beginning of a value.
   const std::vector<std::string>& choices() const { return choices_; }
 
  private:
@@ -49,30 +49,30 @@ struct Flag {
   // output file and a file of commands, and all others with two; both spellings are accepted for
   // all.
   absl::string_view name;
-  // What help calls the value: "N". FILE and DIR are paths. "" for a switch, which is true unless
-  // it is given as --noNAME or --NAME=false. A flag whose value ends in ",..." is a list, and can
-  // be given only once.
+  // The name of the value in help: "N". FILE and DIR are paths. "" for a switch, which is true
+  // unless it is given as --noNAME or --NAME=false. A flag whose value ends in ",..." is a list,
+  // and can be given only once.
   absl::string_view value;
   // One or more sentences for --help. A line break starts an indented line.
   std::string help;
   SetFlag set;
-  // Another flag that this one needs, a switch: "mmu", or one with a value: "format=json".
+  // Another flag that this one requires: a switch, "mmu", or a flag with a value, "format=json".
   // Alternative values are separated by "|".
   absl::string_view needs = {};
   // The name of another flag that cannot be given at the same time.
   absl::string_view excludes = {};
-  // What other commands have instead, for the message where the flag is given to one of them.
+  // The alternative in other commands, for the error message if the flag is given to one of them.
   absl::string_view instead = {};
 
   bool is_switch() const { return value.empty(); }
   bool is_list() const;
   bool is_path() const { return value == "FILE" || value == "DIR"; }
   bool has_one_dash() const;
-  // As it is typed: "--kind", "-o".
+  // Returns the flag as it is typed: "--kind", "-o".
   std::string Spelling() const;
-  // With its value: "--kind=KIND,...", "-o FILE".
+  // Returns the flag with its value: "--kind=KIND,...", "-o FILE".
   std::string Usage() const;
-  // `help`, and what the flag needs.
+  // Returns `help` followed by the required flag.
   std::string FullHelp() const;
 };
 
@@ -104,7 +104,7 @@ struct GivenFlag {
 };
 
 // Stores the values in the order in which they were given, so that the last one counts. Fails if a
-// value is missing or wrong, if a list is given twice, or if two flags do not go together.
+// value is missing or wrong, if a list is given twice, or if two flags cannot be combined.
 absl::Status SetFlags(absl::Span<const GivenFlag> given);
 
 // Appends the flags for --help, each with its help in a second column.

@@ -13,7 +13,7 @@
 namespace gotrace::internal {
 namespace {
 
-// What a trace consists of, besides the types of its events.
+// The parts of a trace, other than types of events.
 struct Part {
   absl::string_view name;
   bool (*has)(const EventSpec& spec);
@@ -57,7 +57,7 @@ std::vector<Row> RowsByType(const Footprint& footprint) {
 }
 
 std::vector<Row> RowsByPart(const Footprint& footprint) {
-  // The header is no event.
+  // The header is not an event.
   std::vector<Row> rows = {{"header", {kHeaderSize, 0}}};
   for (const Part& part : kParts) {
     Row row = {part.name, {}};
@@ -72,7 +72,7 @@ std::vector<Row> RowsByPart(const Footprint& footprint) {
   return rows;
 }
 
-// Shows how far the work has come, now and then.
+// Returns a function that shows the progress from time to time.
 auto ShowIn(Progress* progress) {
   return [progress](const ByteSource& source, uint64_t events) {
     if (progress->Due()) progress->Show({source.input_read(), source.input_size(), events});

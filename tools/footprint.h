@@ -1,4 +1,4 @@
-// What takes how many bytes of a trace: the command `footprint` of gotrace-dump.
+// The sizes of the parts of a trace, for the command `footprint` of gotrace-dump.
 #ifndef GOTRACE_TOOLS_FOOTPRINT_H_
 #define GOTRACE_TOOLS_FOOTPRINT_H_
 
@@ -15,7 +15,7 @@
 
 namespace gotrace::internal {
 
-// As the functions of the same names in analysis/footprint.h, and shows how far they have come.
+// Like the functions of the same names in analysis/footprint.h, but show the progress.
 absl::Status CollectFootprint(RawReader* reader, Progress* progress, Footprint* footprint);
 absl::Status SalvageFootprint(ByteSource* source, const std::function<void(const Fault&)>& on_fault,
                               Progress* progress, Footprint* footprint);

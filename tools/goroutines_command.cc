@@ -1,4 +1,4 @@
-// The command `goroutines`: where the time of goroutines went.
+// The command `goroutines`: how goroutines spent their time.
 #include <map>
 #include <memory>
 #include <optional>

@@ -1,4 +1,4 @@
-// The command `heap`: what the heap consists of, from the events of the alloc/free experiment.
+// The command `heap`: the contents of the heap, from the events of the alloc/free experiment.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -50,7 +50,7 @@ absl::Span<const Row> RowsOf(const HeapStats* stats,
 
 uint64_t DurationOf(const HeapStats* stats) { return stats == nullptr ? 0 : stats->duration(); }
 
-// How much that is per second, rounded down.
+// Returns the amount per second, rounded down.
 int64_t PerSecond(uint64_t amount, uint64_t nanoseconds) {
   if (nanoseconds == 0) return 0;
   const auto rate = static_cast<unsigned __int128>(amount) * 1'000'000'000 / nanoseconds;

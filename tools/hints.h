@@ -1,4 +1,5 @@
-// What gotrace-dump can do about a fault or a finding: the library only says what is wrong.
+// Hints on how gotrace-dump can help with a fault or a finding. The library only says what is
+// wrong.
 #ifndef GOTRACE_TOOLS_HINTS_H_
 #define GOTRACE_TOOLS_HINTS_H_
 
@@ -9,8 +10,8 @@
 
 namespace gotrace::internal {
 
-// Returns which command or flag helps after a finding of `check`, as a clause without a full stop;
-// "" if none does. It may refer to the check's remedy.
+// Returns a clause, without a full stop, that names the command or flag that helps after a finding
+// of `check`; "" if there is none. It may refer to the check's remedy.
 std::string HintFor(CheckId check);
 
 // Returns `message`, which ends with the check's remedy if that is shown, and HintFor(check).

@@ -1,4 +1,4 @@
-// What a trace holds: the command `info` of gotrace-dump.
+// The contents of a trace in numbers, for the command `info` of gotrace-dump.
 #ifndef GOTRACE_TOOLS_INFO_H_
 #define GOTRACE_TOOLS_INFO_H_
 
@@ -11,8 +11,8 @@
 
 namespace gotrace::internal {
 
-// Reads all of `reader` into `*info`, and shows how far that has come. Returns the failure of
-// reading, if any, which is then in `info->status` too.
+// Reads all of `reader` into `*info`, and shows the progress. Returns the failure of reading, if
+// any, and also stores it in `info->status`.
 absl::Status CollectInfo(Reader* reader, Progress* progress, TraceInfo* info);
 
 // Appends the information as text, or as one JSON object on a line, which names `file`:

@@ -1,4 +1,4 @@
-// The command `info`: prints what a trace contains.
+// The command `info`: prints the contents of a trace in numbers.
 #include <memory>
 #include <utility>
 

@@ -58,7 +58,7 @@ Column StackColumn(absl::string_view title, absl::Span<const Row> rows, const In
   });
 }
 
-// The columns of what a key has.
+// Appends the columns for the members of a key.
 template <class Row>
 void AddKeyColumns(const Interner& interner, absl::string_view start_title,
                    ColumnList<Row>* columns) {
@@ -101,7 +101,7 @@ std::string EnderText(const LatencyCase& one) {
   return std::string(CauseKindName(ender.kind));
 }
 
-// Which ends of a wait were not seen.
+// Returns which ends of a wait were not seen.
 absl::string_view ClippedAt(const Interval& wait) {
   if (wait.begin_clipped) return wait.end_clipped ? "begin, end" : "begin";
   return wait.end_clipped ? "end" : "";

@@ -22,7 +22,7 @@ std::string Italic(absl::string_view text) {
   return absl::StrCat("\\fI", EscapeForMan(text, /*is_literal=*/true), "\\fP");
 }
 
-// Capital words that stand for something: "FILE", "NAME=N,...".
+// Formats placeholders in capitals: "FILE", "NAME=N,...".
 std::string Placeholders(absl::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -39,7 +39,7 @@ std::string Placeholders(absl::string_view text) {
   return out;
 }
 
-// A command line in short, where the words before the first placeholder are typed as they are.
+// Formats the short form of a command line. The words before the first placeholder are literal.
 std::string Synopsis(absl::string_view usage) {
   const size_t literal = usage.find_first_of("[ABCDEFGHIJKLMNOPQRSTUVWXYZ");
   return absl::StrCat(Bold(usage.substr(0, literal - 1)), " ", Placeholders(usage.substr(literal)));
@@ -49,7 +49,7 @@ bool IsFlag(absl::string_view word) {
   return word.size() > 1 && word[0] == '-' && (word[1] == '-' || absl::ascii_isalpha(word[1]));
 }
 
-// A line of prose: what is in backquotes, and flags, are bold.
+// Formats a line of prose: text in backquotes and flags are bold.
 std::string Prose(absl::string_view line) {
   std::string out;
   bool is_code = false;
@@ -88,9 +88,9 @@ class ManPage {
     is_first_ = true;
   }
 
-  // Appends a line of text that is escaped.
+  // Appends a line of text that is already escaped.
   void Line(absl::string_view line) {
-    // It must not be a request.
+    // The line must not be taken for a request.
     const bool is_request = absl::StartsWith(line, ".") || absl::StartsWith(line, "'");
     absl::StrAppend(&text_, is_request ? "\\&" : "", line, "\n");
   }
@@ -111,7 +111,7 @@ class ManPage {
     }
   }
 
-  // Lines that are typed as they are.
+  // Appends literal lines.
   void Example(absl::string_view lines) {
     text_ += is_first_ ? ".EX\n" : ".PP\n.EX\n";
     is_first_ = false;
@@ -149,7 +149,7 @@ class ManPage {
     if (std::exchange(*is_list, false) && is_item) text_ += ".RE\n";
   }
 
-  // A sentence on a line, so that man knows where each ends.
+  // Appends each sentence on its own line, so that man recognises its end.
   void Sentences(absl::string_view text) {
     while (true) {
       const size_t end = text.find(". ");

@@ -15,8 +15,8 @@ std::string ProgramManPage(const CommandList& commands, absl::string_view date);
 // Returns the page gotrace-dump-COMMAND(1).
 std::string CommandManPage(Command& command, absl::string_view date);
 
-// Returns `text` such that man shows it as it is. ASCII hyphens stay ASCII, as in flags, if
-// `is_literal`, and may become typographic ones otherwise.
+// Returns `text` escaped so that man shows it unchanged. If `is_literal`, ASCII hyphens stay ASCII,
+// as in flags; otherwise they may become typographic ones.
 std::string EscapeForMan(absl::string_view text, bool is_literal);
 
 }  // namespace gotrace::internal

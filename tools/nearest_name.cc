@@ -28,7 +28,7 @@ size_t Distance(absl::string_view a, absl::string_view b) {
 }  // namespace
 
 absl::string_view NearestName(absl::string_view name, absl::Span<const absl::string_view> names) {
-  // Shorter names are near to every other; longer ones are not names, and would take time.
+  // Shorter texts are near to every name; longer ones are not names, and would take time.
   constexpr size_t kMinSize = 3;
   constexpr size_t kMaxSize = 64;
   if (name.size() < kMinSize || name.size() > kMaxSize) return "";

@@ -1,4 +1,4 @@
-// Finds the name that was probably meant by one that does not exist.
+// Finds the existing name that was probably meant by a misspelled one.
 #ifndef GOTRACE_TOOLS_NEAREST_NAME_H_
 #define GOTRACE_TOOLS_NEAREST_NAME_H_
 
@@ -8,7 +8,7 @@
 namespace gotrace::internal {
 
 // Returns the element of `names` that differs least from `name`, in at most a third of its
-// characters; two characters that changed places count as one. Returns "" if there is none, or if
+// characters; two swapped characters count as one difference. Returns "" if there is none, or if
 // `name` has less than three characters.
 absl::string_view NearestName(absl::string_view name, absl::Span<const absl::string_view> names);
 

@@ -24,8 +24,8 @@ namespace gotrace::internal {
 
 namespace {
 
-// Ends an input of unknown size, such as a pipe, once almost nothing of a long part of it belongs
-// to a batch: it may be endless. Among random bytes, some look like a batch.
+// Ends an input of unknown size, such as a pipe, which may be endless, once almost nothing of a
+// long part of it belongs to a batch. Some random bytes look like a batch.
 class GuardedSource final : public SourceWrapper {
  public:
   // `has_ended` may be nullptr.
@@ -57,7 +57,7 @@ class GuardedSource final : public SourceWrapper {
 
   const std::string file_;
   bool* const ended_out_;
-  uint64_t part_begin_ = 0;   // Where the part begins that is being watched.
+  uint64_t part_begin_ = 0;   // The beginning of the part that is being watched.
   uint64_t skipped_ = 0;      // Bytes of it that are not part of a batch.
   uint64_t skipped_end_ = 0;  // The end of the last of them.
   bool has_ended_ = false;
@@ -198,7 +198,7 @@ std::vector<ListedFile> ListAllTraces(const std::vector<ListedFile>& files,
     size_t count = 1;
     if (CanBeReadAgain(file.path)) {
       absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenerOf(file.path, limits)();
-      // Whatever is wrong with the file is reported when it is read.
+      // Errors are reported when the file is read.
       if (source.ok()) count = ListTraces(source->get()).value_or(std::vector<TraceSpan>()).size();
     }
     if (count < 2) traces.push_back(file);

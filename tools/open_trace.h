@@ -1,4 +1,4 @@
-// How every command opens the trace that it reads.
+// Opens the trace that a command reads.
 #ifndef GOTRACE_TOOLS_OPEN_TRACE_H_
 #define GOTRACE_TOOLS_OPEN_TRACE_H_
 
@@ -17,8 +17,8 @@
 
 namespace gotrace::internal {
 
-// Which trace of an input that holds several to read, counted from 1: the N of --trace=N. 0 is the
-// first one, if nobody asked for it, so that commands warn of the others.
+// The number of the trace to read in an input that holds several, from 1: the N of --trace=N. 0
+// means the first one by default, so that commands warn of the others.
 using TraceNumber = uint64_t;
 
 struct OpenedTrace {
@@ -31,7 +31,7 @@ struct OpenedTrace {
 
 // Opens the trace in `file`, a path or "-" for the standard input, and undoes damage in transport
 // (see UndoTransport()). Fails if the file cannot be read, if its bytes were replaced, if it is
-// known not to be a trace (see UndoAndRecognise()), and if it holds fewer than `number` traces.
+// known not to be a trace (see UndoAndRecognise()), or if it holds fewer than `number` traces.
 absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, const ReaderLimits& limits,
                                       TraceNumber number);
 
@@ -39,9 +39,9 @@ absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, const ReaderLimit
 absl::StatusOr<OpenedTrace> OpenTrace(const std::string& file, UndoneInput input,
                                       const ReaderLimits& limits, TraceNumber number);
 
-// Opens `file` as OpenSource() does. An input of unknown size, such as a pipe, ends with a note on
-// the standard error after 32 MiB of which almost nothing belongs to a batch: it may be endless.
-// An FXT file does not.
+// Opens `file` as OpenSource() does. An input of unknown size, such as a pipe, may be endless:
+// unless it is an FXT file, it ends with a note on the standard error after 32 MiB of which almost
+// nothing belongs to a batch.
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenGuarded(const std::string& file,
                                                         const ReaderLimits& limits);
 
@@ -51,11 +51,11 @@ std::unique_ptr<ByteSource> GuardSource(const std::string& file, std::unique_ptr
                                         bool* has_ended);
 
 // Undoes damage in transport (see UndoTransport()). Fails with the fault not-a-trace if the
-// beginning of the result shows that it is something else, such as a web page or an archive.
+// beginning of the result is recognised as something else, such as a web page or an archive.
 absl::StatusOr<UndoneInput> UndoAndRecognise(std::unique_ptr<ByteSource> source,
                                              const ReaderLimits& limits);
 
-// Reports whether `file` is a regular file, which can be opened several times.
+// Returns whether `file` is a regular file, which can be opened several times.
 bool CanBeReadAgain(const std::string& file);
 
 // Returns the error of a file that holds only `count` traces and so has no `number`th one.
@@ -76,8 +76,8 @@ std::string DescribeTraces(const std::vector<TraceSpan>& traces);
 // "trace 2: 9018 bytes at byte 8875, sound".
 std::string DescribeTrace(const TraceSpan& trace, TraceNumber number);
 
-// Returns the files, but those that hold several traces once for each trace. What an input that can
-// be read only once holds is not known before it is read.
+// Returns the files, with each file that holds several traces repeated for each trace. An input
+// that can be read only once is listed once, since its contents are not known before it is read.
 std::vector<ListedFile> ListAllTraces(const std::vector<ListedFile>& files,
                                       const ReaderLimits& limits);
 

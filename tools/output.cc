@@ -16,8 +16,8 @@
 namespace gotrace::internal {
 namespace {
 
-// Returns the open descriptor that `path` names, if it does. The descriptor itself is written, at
-// its position, rather than a new file of the same name.
+// Returns the open descriptor that `path` names, if any. The descriptor itself is written, at its
+// position, rather than a new file with the same name.
 std::optional<int> DescriptorOf(absl::string_view path) {
   if (path == "/dev/stdout") return STDOUT_FILENO;
   if (path == "/dev/stderr") return STDERR_FILENO;
@@ -27,7 +27,7 @@ std::optional<int> DescriptorOf(absl::string_view path) {
   return is_one && absl::SimpleAtoi(path, &fd) && fd >= 0 ? std::optional(fd) : std::nullopt;
 }
 
-// A temporary file that signals which end the program remove.
+// A temporary file that is removed when a signal ends the program.
 struct Unfinished {
   char path[PATH_MAX];
   volatile std::sig_atomic_t exists = 0;
@@ -88,7 +88,7 @@ absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
     return OutputFile(NewFile(fd, path));
   }
   AtEndingSignals(RemoveUnfinished);
-  // The file must not exist without them knowing about it.
+  // The file must not exist while it is not in the list for the signal handler.
   const EndingSignalsHeld held;
   absl::StatusOr<NewFile> file = NewFile::Create(path);
   if (!file.ok()) return file.status();

@@ -1,4 +1,4 @@
-// Where a command writes its text or its trace.
+// The output of a command: text or a trace.
 #ifndef GOTRACE_TOOLS_OUTPUT_H_
 #define GOTRACE_TOOLS_OUTPUT_H_
 
@@ -17,21 +17,22 @@
 
 namespace gotrace::internal {
 
-// A file descriptor that is written in large blocks: text through buffer(), and what exporters
-// write through bytes().
+// A file descriptor that is written in large blocks, through buffer() for text and through bytes()
+// for exporters.
 class Output {
  public:
   // `name` is for error messages, which quote it if necessary. Does not take ownership of the
   // descriptor.
   Output(int fd, std::string name) : bytes_(fd, std::move(name)), text_(&bytes_) {}
 
-  // The buffer to append to. Call MaybeFlush() from time to time.
+  // Returns the buffer to append to. Call MaybeFlush() from time to time.
   TextBuffer& buffer() { return text_.buffer(); }
 
   // Writes the buffer out if it has grown large. An error is in status().
   void MaybeFlush() { text_.MaybeFlush(); }
 
-  // Where exporters write, after what is in the buffer. Finish() of this object finishes it too.
+  // Returns the sink for exporters. Their output follows the contents of the buffer. Finish() of
+  // this object finishes it too.
   ByteSink* bytes() {
     text_.Flush();
     return &bytes_;
@@ -43,21 +44,21 @@ class Output {
     bytes_.Flush();
   }
 
-  // Writes everything out for the last time. Fails unless all was written, also if the pipe was
-  // closed.
+  // Writes everything out for the last time. Fails unless everything was written, even if the pipe
+  // was closed.
   absl::Status Finish() {
     text_.Flush();
     return bytes_.Finish();
   }
 
-  // Whether the reader closed the pipe. status() stays OK, since that is usually intended, as with
-  // `head`, but there is nothing left to do.
+  // Returns whether the reader closed the pipe. status() stays OK, since this is usually intended,
+  // as with `head`, but there is nothing left to do.
   bool closed() const { return bytes_.closed(); }
 
-  // OK, or why the output cannot be written.
+  // Returns OK, or the error of writing.
   absl::Status status() const { return closed() ? absl::OkStatus() : bytes_.status(); }
 
-  // Whether more output can be written.
+  // Returns whether more output can be written.
   bool usable() const { return bytes_.ok(); }
 
  private:
@@ -80,14 +81,15 @@ class Output {
   TextSink text_;
 };
 
-// A NewFile that signals remove: SIGHUP, SIGINT, SIGQUIT, SIGTERM and SIGXCPU, unless it is
-// complete or the program handles these signals itself. If there are more than kMaxAtATime of them,
-// the others stay.
+// A NewFile that is removed, unless it is complete, when SIGHUP, SIGINT, SIGQUIT, SIGTERM or
+// SIGXCPU ends the program, unless the program handles the signal itself. If there are more than
+// kMaxAtATime files, the others stay.
 class OutputFile {
  public:
   static constexpr size_t kMaxAtATime = 32;
 
-  // As NewFile::Create(). If `path` names an open descriptor, as /dev/stdout does, that is written.
+  // As NewFile::Create(). If `path` names an open descriptor, as /dev/stdout does, the descriptor
+  // is written.
   static absl::StatusOr<OutputFile> Create(const std::string& path);
 
   OutputFile(OutputFile&& other) noexcept;
@@ -107,7 +109,7 @@ class OutputFile {
  private:
   explicit OutputFile(NewFile file) : file_(std::move(file)) {}
 
-  // Removes the file, if it does not have its name. Signals need not remove `temporary` any more.
+  // Removes the file if it does not have its name yet. Signals need no longer remove `temporary`.
   void Remove(const std::string& temporary);
 
   std::optional<NewFile> file_;

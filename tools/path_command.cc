@@ -43,7 +43,7 @@ constexpr CommandText kText = {
         "  gotrace-dump path --region=query --format=folded trace.out | flamegraph.pl > out.svg\n",
 };
 
-// Which paths to find: one of these is set.
+// The paths to find: one of the members is set.
 struct PathChoice {
   std::optional<TaskId> task;
   std::optional<GoId> goroutine;
@@ -66,7 +66,7 @@ class PathAnalysis final : public Analysis {
   void Finish(int64_t end) override {
     paths_.Finish(end);
     const std::vector<PathSpan> spans = Spans();
-    // That takes some seconds.
+    // This takes some seconds.
     constexpr uint64_t kMaxPieces = uint64_t{1} << 28;
     PathSum sum = paths_.Sum(spans, kMaxPieces);
     samples_ = std::move(sum.samples);
@@ -80,11 +80,11 @@ class PathAnalysis final : public Analysis {
     ran_ = paths_.HadProcsDuring(pieces_);
   }
 
-  // The pieces of a single path, and for each of them which goroutines had a P.
+  // Return the pieces of a single path, and for each piece the goroutines that had a P.
   absl::Span<const PathPiece> pieces() const { return pieces_; }
   absl::Span<const std::vector<GoroutineTime>> ran() const { return ran_; }
 
-  // Whether there is anything to find paths of.
+  // Returns whether there is anything whose path can be found.
   bool found() const { return found_; }
 
   absl::Span<const ProfileSample> samples() const { return samples_; }
@@ -150,7 +150,7 @@ absl::string_view WokenByText(CauseKind kind) {
   return kind == CauseKind::kUnknown ? "" : CauseKindName(kind);
 }
 
-// Which functions the goroutines started in that had a P.
+// Returns the times of the goroutines that had a P, by the function that they started in.
 std::vector<NamedNumber> RanByFunction(absl::Span<const GoroutineTime> ran,
                                        const Interner& interner) {
   std::map<absl::string_view, int64_t> sums;
@@ -163,7 +163,7 @@ std::vector<NamedNumber> RanByFunction(absl::Span<const GoroutineTime> ran,
   return numbers;
 }
 
-// The goroutines that had a P for the longest time, as JSON.
+// Returns the goroutines that had a P for the longest time, as JSON.
 std::string RanText(absl::Span<const GoroutineTime> ran, const Interner& interner) {
   constexpr size_t kGoroutines = 10;
   TextBuffer json;
@@ -177,7 +177,8 @@ std::string RanText(absl::Span<const GoroutineTime> ran, const Interner& interne
   return std::string(json.view());
 }
 
-// Why a goroutine does not run, for people. For one that waits for a P: what the Ps ran.
+// Returns why a goroutine does not run, for people. For a goroutine that waits for a P, this is
+// what the Ps ran.
 std::string WhyText(const PathPiece& piece, absl::Span<const NamedNumber> ran,
                     const Interner& interner) {
   if (piece.state == GoState::kUndetermined) return "not in the trace";
@@ -310,7 +311,7 @@ class PathCommand final : public AnalysisCommand {
                           const Interner& interner) {
     using Row = const PathPiece&;
     constexpr Unit kNone = Unit::kNone;
-    // Each piece has what ran during it.
+    // Returns the goroutines that ran during a piece.
     const auto ran_during = [pieces, ran](Row piece) -> absl::Span<const GoroutineTime> {
       return ran[static_cast<size_t>(&piece - pieces.data())];
     };

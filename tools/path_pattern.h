@@ -1,4 +1,4 @@
-// Takes what a path says about the file: `{service}/{date}/{host}-*.trace`.
+// Extracts values from the path of a file by a pattern: `{service}/{date}/{host}-*.trace`.
 #ifndef GOTRACE_TOOLS_PATH_PATTERN_H_
 #define GOTRACE_TOOLS_PATH_PATTERN_H_
 
@@ -12,24 +12,24 @@
 
 namespace gotrace::internal {
 
-// A pattern that the last components of a path match: as many as the pattern has. In a component,
-// {name} stands for one or more characters, of which the pattern wants to know, * for any number of
-// characters, and everything else for itself. If there are several ways to match, earlier ones of
-// {name} and * take as little as possible.
+// A pattern for the last components of a path, as many as the pattern has. In a component, {name}
+// matches one or more characters and captures them, * matches any number of characters, and
+// everything else matches itself. If there are several ways to match, earlier {name} and * match as
+// little as possible.
 class PathPattern {
  public:
   using Values = std::map<std::string, std::string>;
 
-  // Fails if a brace has no counterpart, or a name is empty or is there twice.
+  // Fails if a brace has no counterpart, or if a name is empty or occurs twice.
   static absl::StatusOr<PathPattern> Parse(absl::string_view pattern);
 
-  // Returns what the names stand for in the path; nullopt if it does not match.
+  // Returns the values of the names in the path; nullopt if the path does not match.
   std::optional<Values> Match(absl::string_view path) const;
 
  private:
   struct Piece {
     enum Kind { kText, kName, kAny } kind = kText;
-    std::string text;  // What it stands for itself, or the name.
+    std::string text;  // The literal text, or the name.
   };
   using Component = std::vector<Piece>;
 

@@ -1,4 +1,4 @@
-// What commands share that do the same with each of several files.
+// The base class of commands that do the same with each of several files.
 #ifndef GOTRACE_TOOLS_PER_FILE_COMMAND_H_
 #define GOTRACE_TOOLS_PER_FILE_COMMAND_H_
 
@@ -17,25 +17,26 @@
 
 namespace gotrace::internal {
 
-// Where a command writes its output for one file.
+// The output of a command for one file.
 class FileOutput {
  public:
   // `has_heading` says whether a heading precedes the output of each file, and `*is_first` whether
-  // none was written yet. The references must outlive this object.
+  // no heading was written yet. The arguments must outlive this object.
   FileOutput(const ListedFile& file, bool has_heading, bool* is_first, Output* out)
       : file_(file), several_(has_heading), is_first_(*is_first), out_(*out) {}
 
-  // The path of the file; "-" is the standard input.
+  // Returns the path of the file; "-" is the standard input.
   const std::string& file() const { return file_.path; }
 
-  // What the output calls it: its name, and which of its traces if all of them are read.
+  // Returns its name in the output: the name of the file, and the number of the trace if all traces
+  // are read.
   std::string name() const { return NameOf(file_.label()); }
 
-  // Whether the output of this file is one of several.
+  // Returns whether there are outputs for several files.
   bool several() const { return several_; }
 
-  // Writes the heading of the file, if it is one of several: once, so that this can be called
-  // before each piece of output. For text only.
+  // Writes the heading of the file if it is one of several. Does nothing when called again, so it
+  // can be called before each piece of output. For text only.
   void BeginText();
 
   Output& out() { return out_; }
@@ -49,7 +50,7 @@ class FileOutput {
   Output& out_;
 };
 
-// Takes several files and directories, and runs RunFile() for each of them.
+// Calls RunFile() for each of several files, including those in directories.
 class PerFileCommand : public Command {
  public:
   // Returns the highest of the exit codes.
@@ -60,12 +61,13 @@ class PerFileCommand : public Command {
   // standard error directly.
   virtual FileResult RunFile(FileOutput* output) = 0;
 
-  // The flags that say what to read of a file. With --trace=all, the trace is set for each.
+  // Returns the flags that select the part of a file to read. With --trace=all, their `trace` is
+  // set for each trace.
   virtual InputFlags& input() = 0;
 };
 
-// Whether a file that was found in a directory is not a trace, or one of the v1 format. Then it
-// says so on the standard error.
+// Returns whether a file was found in a directory and is not a trace, or is one of the v1 format.
+// If so, prints a note on the standard error.
 bool IsSkipped(const ListedFile& file, const ReaderLimits& limits);
 
 // Appends the line of JSON for a file with this name that could not be read.

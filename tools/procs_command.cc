@@ -1,4 +1,4 @@
-// The command `procs`: what Ps did.
+// The command `procs`: how Ps spent their time.
 #include <algorithm>
 #include <cstdint>
 #include <iterator>

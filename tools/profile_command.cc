@@ -1,4 +1,4 @@
-// The command `profile`: in which stacks goroutines spent their time.
+// The command `profile`: the stacks in which goroutines spent their time.
 #include <memory>
 #include <string>
 #include <utility>

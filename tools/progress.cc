@@ -22,7 +22,7 @@ std::string Megabytes(uint64_t bytes) {
   return absl::StrFormat("%.1f MB", static_cast<double>(bytes) / 1e6);
 }
 
-// Whether the standard error is a terminal that can clear a line.
+// Returns whether the standard error is a terminal that can clear a line.
 bool CanShow() {
   const char* const terminal = std::getenv("TERM");
   return isatty(STDERR_FILENO) == 1 &&

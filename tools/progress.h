@@ -32,8 +32,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Whether to call Show(), after `steps` more steps of the work. Cheap: returns true only once in
-  // many steps.
+  // Returns whether to call Show(), after `steps` more steps of the work. Cheap: returns true only
+  // once in many steps.
   bool Due(uint64_t steps = 1) {
     if (!enabled_) return false;
     const uint64_t looks = steps_ / kStepsPerLook;
@@ -41,7 +41,7 @@ class Progress {
     return steps_ / kStepsPerLook != looks;
   }
 
-  // Whether anything is ever shown.
+  // Returns whether anything is ever shown.
   bool enabled() const { return enabled_; }
 
   void Show(const ProgressCount& count);

@@ -23,7 +23,7 @@ namespace {
 // The maximum number of lines of a report, without the last.
 constexpr size_t kMaxLines = 20;
 
-// Says how many events are lost, and what part of all that is.
+// Returns a text on the number of lost events, and their share of all events.
 std::string LostEvents(uint64_t lost, uint64_t kept) {
   if (lost == 0) return "";
   const double all = static_cast<double>(lost) + static_cast<double>(kept);
@@ -31,7 +31,7 @@ std::string LostEvents(uint64_t lost, uint64_t kept) {
                          100 * static_cast<double>(lost) / all);
 }
 
-// Says how many generations are kept, and how.
+// Returns a text on how many generations are kept, and how.
 std::string GenerationCounts(uint64_t kept, uint64_t rewritten, uint64_t all, bool is_written) {
   if (all == 1 && kept == 1) {
     return rewritten == 1
@@ -59,9 +59,9 @@ std::string SoundLine(const ChosenTrace& chosen, bool is_compressed, absl::strin
   return line;
 }
 
-// Describes what is done, and the result. `target` is what was written: a file, or "to the standard
-// output"; "" if nothing was. `is_compressed` says whether the input is compressed; the output
-// never is.
+// Describes the repair and its result. `target` is the output: a file, or "to the standard output";
+// "" if nothing was written. `is_compressed` says whether the input is compressed; the output never
+// is.
 std::vector<std::string> RepairReport(const RepairPlan& plan, const ChosenTrace& chosen,
                                       bool is_compressed, absl::string_view target) {
   std::vector<std::string> lines = DescribeRepair(plan);

@@ -23,7 +23,7 @@
 namespace gotrace::internal {
 namespace {
 
-// Shows how far another source was read.
+// Forwards another source, and shows the progress of reading it.
 class WatchedSource final : public SourceWrapper {
  public:
   WatchedSource(std::unique_ptr<ByteSource> source, Progress* progress)
@@ -94,7 +94,7 @@ absl::StatusOr<std::vector<TraceSpan>> ListTracesOf(const OpenTraces& open) {
   return ListTraces(source->get());
 }
 
-// Passes on another stream and writes everything that was read of it to `copy`.
+// Forwards another stream, and writes everything that is read from it to `copy`.
 class TeeStream final : public ByteStream {
  public:
   TeeStream(ByteStream* stream, Output* copy) : stream_(*stream), copy_(*copy) {}
@@ -113,7 +113,7 @@ class TeeStream final : public ByteStream {
   Output& copy_;
 };
 
-// Reads the batches of all traces in `source`, as far as there are any.
+// Reads the batches of all traces in `source`, until there are no more.
 void ReadBatches(ByteSource* source) {
   bool has_more = true;
   while (has_more) {
@@ -126,7 +126,8 @@ void ReadBatches(ByteSource* source) {
   }
 }
 
-// Copies `stream`, which belongs to `file`, up to its end, or to where GuardSource() ends it.
+// Copies `stream`, which belongs to `file`, up to its end, or to the place where GuardSource() ends
+// it.
 absl::Status CopyInput(const std::string& file, ByteStream* stream, const ReaderLimits& limits,
                        Output* copy, Progress* progress) {
   bool has_ended = false;

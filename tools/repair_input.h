@@ -28,12 +28,12 @@ class RepeatableInput {
   ~RepeatableInput();
 
   // Returns the input from its beginning. No source that an earlier call returned may be in use.
-  // Each source has the bytes that the first one had which was read to its end, or fails with
+  // Each source has the same bytes as the first source that was read to its end, or fails with
   // kAborted.
   absl::StatusOr<std::unique_ptr<ByteSource>> Open() const;
 
-  // Whether the input is compressed with zstd or gzip. No source that Open() returned may be in
-  // use.
+  // Returns whether the input is compressed with zstd or gzip. No source that Open() returned may
+  // be in use.
   bool IsCompressed() const;
 
  private:
@@ -43,28 +43,29 @@ class RepeatableInput {
       : file_(std::move(file)), fd_(fd), limits_(limits), progress_(progress) {}
 
   std::string file_;
-  int fd_;  // Of the copy; -1 if the file itself is read.
+  int fd_;  // The descriptor of the copy; -1 if the file itself is read.
   ReaderLimits limits_;
   Progress* progress_;
   SteadyInput steady_;
 };
 
-// The trace of an input that is to be repaired.
+// The trace to repair.
 struct ChosenTrace {
-  OpenInput open;  // Opens that trace alone, or all of an input that holds no other.
-  // If there are others: all of them, and what happens to each.
+  OpenInput open;  // Opens only this trace, or the whole input if it holds no other.
+  // If there are other traces: a line for each trace, with what happens to it.
   std::vector<std::string> report;
-  TraceNumber number = 1;    // Which trace it is.
+  TraceNumber number = 1;    // The number of the trace.
   uint64_t count = 1;        // How many traces the input holds.
   bool is_selected = false;  // Whether it was selected by its number.
 
-  // Whether the input is broken because it holds others, and no one asked to leave them out.
+  // Returns whether the input is broken because it holds other traces, which the user did not ask
+  // to leave out.
   bool leaves_out_others() const { return count > 1 && !is_selected; }
 };
 
-// Chooses the `number`th trace of `input`, which is called `file`. `input` must outlive the result.
-// Fails if there are fewer, if the input cannot be read, and if it is known not to be a trace.
-// Chooses all of an input in which no trace is found.
+// Chooses the `number`th trace of `input`, whose name is `file`. `input` must outlive the result.
+// Fails if there are fewer traces, if the input cannot be read, or if it is known not to be a
+// trace. Chooses all of an input in which no trace is found.
 absl::StatusOr<ChosenTrace> ChooseTrace(const std::string& file, const RepeatableInput& input,
                                         const ReaderLimits& limits, TraceNumber number);
 

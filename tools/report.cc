@@ -20,7 +20,7 @@
 namespace gotrace::internal {
 namespace {
 
-// Whether `validate` has nothing to add to the message of a fault in the header.
+// Returns whether `validate` has nothing to add to the message of a fault in the header.
 bool IsExplained(FaultId id) {
   return id == FaultId::kNotATrace || id == FaultId::kV1Trace || id == FaultId::kUnknownVersion ||
          id == FaultId::kCompressedCorrupt || id == FaultId::kBytesReplaced;
@@ -36,7 +36,7 @@ std::string HintOf(const std::string& file, const FileResult& result) {
   const std::optional<Fault> fault = FaultOf(result.status);
   if (!result.is_trace || !fault.has_value()) return "";
   if (IsLimit(fault->id)) return HintFor(CheckOf(fault->id));
-  // What was read from a pipe cannot be read again.
+  // A pipe cannot be read again.
   if (fault->id == FaultId::kNotATrace && CanBeReadAgain(file) &&
       absl::StrContains(result.status.message(), "a trace header is at byte")) {
     return "`gotrace-dump repair` removes everything before the trace";
@@ -54,13 +54,13 @@ std::string HintOf(const std::string& file, const FileResult& result) {
 int ReportError(const std::string& file, const FileResult& result) {
   const std::optional<Fault> fault = FaultOf(result.status);
   const bool is_broken = fault.has_value() || absl::IsDataLoss(result.status);
-  // The message of an I/O error has the name of the file already.
+  // The message of an I/O error already has the name of the file.
   const std::string where = is_broken ? absl::StrCat(ShownNameOf(file), ": ") : "";
   const std::string message =
       fault.has_value() ? FormatFault(*fault) : std::string(result.status.message());
   absl::FPrintF(stderr, "gotrace-dump: %s%s\n", where, message);
   if (Trace2* const trace = SelfTrace(); trace != nullptr) {
-    // Faults of the same kind are the same error, in whatever file they are.
+    // Faults of the same kind in different files are the same error.
     trace->WriteError(absl::StrCat(where, message),
                       fault.has_value() ? absl::StrCat("fault [", FaultName(fault->id), "]")
                                         : absl::StatusCodeToString(result.status.code()));
@@ -81,7 +81,7 @@ int Conclude(const std::string& file, const FileResult& result, Output* out) {
   TraceInput(result.bytes, result.events);
   out->Flush();
   if (!out->status().ok()) return ReportError(file, {out->status()});
-  // Whoever closed the pipe, as `head` does, knows that the output is not complete.
+  // The program that closed the pipe, such as `head`, knows that the output is not complete.
   if (out->closed()) return kUsageOrIo;
   for (const std::string& text : result.salvage_report) {
     absl::FPrintF(stderr, "gotrace-dump: %s\n", text);

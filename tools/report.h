@@ -1,4 +1,4 @@
-// How the commands report what went wrong, on the standard error.
+// Reports errors of commands on the standard error.
 #ifndef GOTRACE_TOOLS_REPORT_H_
 #define GOTRACE_TOOLS_REPORT_H_
 
@@ -14,11 +14,11 @@ namespace gotrace::internal {
 
 // The result of a command for one file.
 struct FileResult {
-  absl::Status status;       // Why reading, or writing a file, ended early.
+  absl::Status status;       // The error of reading, or of writing a file.
   uint64_t events = 0;       // How many were read.
   uint64_t bytes = 0;        // How many bytes of the file were read, if that is known.
-  std::string hint = {};     // What to do about the error; "" for what follows from the error.
-  bool can_salvage = false;  // Whether --salvage was not given, but could be.
+  std::string hint = {};     // What to do about the error; "" for the default hint for it.
+  bool can_salvage = false;  // Whether --salvage is possible and was not given.
   bool is_trace = true;      // Whether the input should be a trace, which `validate` can check.
   std::vector<std::string> salvage_report = {};  // SalvageReport(), with --salvage.
 };

@@ -1,4 +1,4 @@
-// Reports what reading a damaged trace left out: what --salvage prints on the standard error.
+// Reports the losses of reading a damaged trace, which --salvage prints on the standard error.
 #ifndef GOTRACE_TOOLS_SALVAGE_H_
 #define GOTRACE_TOOLS_SALVAGE_H_
 
@@ -21,7 +21,7 @@ class FaultLog {
 
   uint64_t count() const { return count_; }
 
-  // The faults that were kept, each formatted by FormatFault().
+  // Returns the faults that were kept, each formatted by FormatFault().
   const std::vector<std::string>& first() const { return first_; }
 
   // Returns options for a Reader that salvages everything it can, and adds the faults to this log,
@@ -43,12 +43,12 @@ std::string FormatLosses(const Losses& losses);
 std::vector<std::string> SalvageReport(absl::string_view name, const FaultLog& log,
                                        const Losses& losses);
 
-// Returns what a result covers if reading ended with `status` and `losses`, or "" if it covers the
-// whole trace.
+// Returns a text on the part of the trace that a result covers if reading ended with `status` and
+// `losses`, or "" if it covers the whole trace.
 absl::string_view WhyIncomplete(const absl::Status& status, const Losses& losses);
 
-// Adds the member "complete", and if it is false, "error" with the `status` that reading ended
-// with, and "losses" with what salvaging left out.
+// Adds the member "complete". If it is false, also adds "error", with the `status` with which
+// reading ended, and "losses", with the losses of salvaging.
 void AppendCompleteness(const absl::Status& status, const Losses& losses, JsonWriter* json);
 
 }  // namespace gotrace::internal

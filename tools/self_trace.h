@@ -1,4 +1,4 @@
-// How gotrace-dump traces its own runs, in the formats of Git's Trace2: docs/trace2.md.
+// Traces the runs of gotrace-dump itself, in the formats of Git's Trace2: docs/trace2.md.
 #ifndef GOTRACE_TOOLS_SELF_TRACE_H_
 #define GOTRACE_TOOLS_SELF_TRACE_H_
 
@@ -10,10 +10,10 @@
 
 namespace gotrace::internal {
 
-// Returns the trace of this run, or nullptr unless an environment variable asks for one.
+// Returns the trace of this run, or nullptr unless an environment variable requests one.
 Trace2* SelfTrace();
 
-// Writes how much of the current file was read, if anything was.
+// Writes the numbers of bytes and events read from the current file, if any.
 void TraceInput(uint64_t bytes, uint64_t events);
 
 // Begins the trace of this run, with its arguments, and ends it.

@@ -42,7 +42,7 @@ SetFlag SetKinds(std::set<EventKind>* kinds) {
   return SetList({set, KindNames()});
 }
 
-// Sets a list of numbers, each of which `Id` can be made of.
+// Sets a list of numbers, each of which is converted to `Id`.
 template <class Rep, class Id>
 SetFlag SetIds(std::set<Id>* ids) {
   return SetList([ids](absl::string_view text) {
@@ -69,11 +69,11 @@ bool ParseWallTime(absl::string_view text, std::optional<absl::Time>* wall) {
   return true;
 }
 
-// Sets one of three: the time since the start, which has a unit; after "@" the time that events
-// have; or a wall-clock time. `unbounded` is the infinite duration that is the same as no flag.
+// Sets one of three times: since the start, with a unit; Event::time(), after "@"; or wall-clock.
+// `unbounded` is the infinite duration that has the same effect as omitting the flag.
 SetFlag SetTime(absl::Duration unbounded, int64_t* since_start, int64_t* time,
                 std::optional<absl::Time>* wall, std::string* given) {
-  // A second value replaces one of another kind, too.
+  // A second value also replaces one of another kind.
   return [=](absl::string_view text) {
     *given = std::string(text);
     *since_start = *time = absl::ToInt64Nanoseconds(unbounded);

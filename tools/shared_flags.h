@@ -31,7 +31,7 @@ Flag JsonFlag(bool* json);
 // -o FILE, for commands that write a trace.
 Flag OutputFlag(std::string* target);
 
-// --jobs=N. `help` says what the command uses several cores for.
+// --jobs=N. `help` says how the command uses several cores.
 Flag JobsFlag(absl::string_view help, uint64_t* jobs);
 
 // --stack-id=pc|lines. Sets `*without_pc` to 0 or 1.
@@ -40,27 +40,27 @@ Flag StackIdFlag(size_t* without_pc);
 // --salvage
 Flag SalvageFlag(bool* salvage);
 
-// Which trace of a file to read, and within which limits: --trace, --limits.
+// The flags --trace and --limits: the trace of a file to read, and the limits of reading.
 struct InputFlags {
   TraceNumber trace = 0;    // 0 if it was not given, and for --trace=all.
   bool all_traces = false;  // Whether --trace=all was given.
   ReaderLimits limits;
 
-  // Commands that read raw events have no limit but that on decompressed bytes.
+  // Commands that read raw events have only the limit on decompressed bytes.
   enum class Kind { kOrderedEvents, kRawEvents };
-  // Which traces of an input that holds several a command can read.
+  // The traces that a command can read from an input that holds several.
   enum class Traces { kOne, kOneOrAll, kAllByDefault };
   std::vector<Flag> Rows(Kind kind, Traces traces);
 };
 
-// How to read ordered events: --salvage, --jobs, --trace, --limits.
+// The flags for reading ordered events: --salvage, --jobs, --trace, --limits.
 struct ReadingFlags {
   bool salvage = false;
   uint64_t jobs = 0;  // 0 for all cores.
   InputFlags input;
 
-  // `jobs_help` says what the command uses several cores for, if not to put events in order on one
-  // core while another processes them.
+  // `jobs_help` says how the command uses several cores, if not by ordering events on one core
+  // while another processes them.
   std::vector<Flag> Rows(InputFlags::Traces traces,
                          absl::string_view jobs_help =
                              "Of a large trace, one core puts the events in order while another "
@@ -70,23 +70,23 @@ struct ReadingFlags {
   ReaderOptions Options(FaultLog* log) const;
 };
 
-// Which events to take: --kind, --g, --p, --m, --from, --to.
+// The flags that select events: --kind, --g, --p, --m, --from, --to.
 struct FilterFlags {
-  // What the flag for the last time is called, where --to is something else.
+  // The name of the flag for the last time, for commands in which --to means something else.
   absl::string_view to_name = "to";
 
   EventFilter filter;
-  // The first and last wall-clock time, where --from and --to are given as such. They need a trace
-  // with clock snapshots.
+  // The first and last wall-clock time, if --from and --to are wall-clock times. They require a
+  // trace with clock snapshots.
   std::optional<absl::Time> wall_from;
   std::optional<absl::Time> wall_to;
-  // As they were given, for messages.
+  // The flags as given, for messages.
   std::string from;
   std::string to;
 
   std::vector<Flag> Rows();
 
-  // Refuses a span of time that contains nothing.
+  // Returns an error for an empty span of time.
   absl::Status Check() const;
 
   bool has_wall_times() const { return wall_from.has_value() || wall_to.has_value(); }

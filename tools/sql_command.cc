@@ -165,7 +165,7 @@ class SqlCommand final : public Command {
     return RunStatements(text, session, &quits);
   }
 
-  // Runs what the standard input has: a person's statements, or a script.
+  // Runs the statements in the standard input, interactively or as a script.
   static absl::Status RunInput(const std::vector<std::string>& files, SqlSession* session) {
     if (isatty(STDIN_FILENO) != 0) {
       RunSqlPrompt(session);

@@ -20,13 +20,14 @@
 namespace gotrace::internal {
 namespace {
 
-// How many rows of a table are kept to find the widths of its columns. Later ones may be wider.
+// The number of rows of a table from which the widths of its columns are determined. Later rows may
+// be wider.
 constexpr size_t kRowsForWidths = 1000;
 
 constexpr size_t kNarrowestText = 12;
 
 absl::string_view TextOf(sqlite3_stmt* statement, int column) {
-  // Converts numbers, too.
+  // Converts numbers too.
   const auto* const text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
   if (text == nullptr) return "";
   return {text, static_cast<size_t>(sqlite3_column_bytes(statement, column))};
@@ -47,21 +48,21 @@ std::string Cut(absl::string_view text, size_t columns) {
   return absl::StrCat(text.substr(0, end), "…");
 }
 
-// Appends the shortest text that means the number, as an infinite one in the words of the format.
+// Appends the shortest text for the number, with `infinity` for an infinite one.
 void AppendReal(double number, absl::string_view infinity, TextBuffer* out) {
   if (std::isinf(number)) return out->Append(number < 0 ? "-" : "", infinity);
   char text[32];
   const char* const end = std::to_chars(std::begin(text), std::end(text), number).ptr;
   const absl::string_view digits(text, static_cast<size_t>(end - text));
-  // SQLite shows in this way which numbers are not integers.
+  // SQLite marks numbers that are not integers in this way.
   out->Append(digits, digits.find_first_of(".e") == digits.npos ? ".0" : "");
 }
 
-// JSON has no infinite numbers, but no number is too large for it, and readers take this one as
+// JSON has no infinite numbers, but allows numbers of any size, and readers treat this one as
 // infinite.
 constexpr absl::string_view kJsonInfinity = "9e999";
 
-// How values are written in a format whose rows are lines.
+// The text of values in a format whose rows are lines.
 struct Notation {
   char separator;
   absl::string_view null;
@@ -162,7 +163,7 @@ void SqlOutput::PrintKept() {
     is_numeric_.push_back(is_numeric);
     heading.push_back({names_[i], is_numeric});
   }
-  // The widest texts are cut, if then everything fits.
+  // Cuts the widest texts if everything fits then.
   const std::vector<size_t> whole = widths_;
   const auto total = [&] {
     size_t sum = 2 * (widths_.size() - 1);

@@ -1,4 +1,4 @@
-// The rows of a query, as they are printed.
+// Prints the rows of queries.
 #ifndef GOTRACE_TOOLS_SQL_OUTPUT_H_
 #define GOTRACE_TOOLS_SQL_OUTPUT_H_
 
@@ -18,11 +18,11 @@ enum class SqlFormat : size_t { kTable, kCsv, kTsv, kJson, kJsonLines };
 // The names of the formats, in order.
 inline constexpr const char* kSqlFormatNames[] = {"table", "csv", "tsv", "json", "jsonl"};
 
-// Returns the text with escapes, as in Go, in place of what could break a line or control a
+// Returns the text with escapes, as in Go, for characters that could break a line or control a
 // terminal: control characters, marks that change the direction, bytes that are not UTF-8.
 std::string Printable(absl::string_view text);
 
-// How many columns of a terminal the text takes, if each character takes one.
+// Returns how many columns of a terminal the text takes, if each character takes one.
 size_t ColumnsOf(absl::string_view text);
 
 // Prints the rows of one statement.
@@ -33,7 +33,7 @@ class SqlOutput {
   SqlOutput(SqlFormat format, size_t width, Output* out)
       : format_(format), width_(width), out_(*out) {}
 
-  // Takes the row that the statement is at. Call Finish() after the last one.
+  // Adds the current row of the statement. Call Finish() after the last one.
   void AddRow(sqlite3_stmt* statement);
 
   // Call it with the statement after its last row.

@@ -88,7 +88,7 @@ const std::vector<std::string>& Words() {
   return *words;
 }
 
-// Returns the words that begin as `text` does, one at each call; `state` is 0 at the first.
+// Returns the words that begin with `text`, one per call; `state` is 0 at the first call.
 char* NextCompletion(const char* text, int state) {
   static size_t next;
   if (state == 0) next = 0;
@@ -100,12 +100,12 @@ char* NextCompletion(const char* text, int state) {
 }
 
 char** Complete(const char* text, int, int) {
-  rl_attempted_completion_over = 1;  // Names of files are of no use.
+  rl_attempted_completion_over = 1;  // Does not complete file names.
   return rl_completion_matches(text, NextCompletion);
 }
 
-// Ctrl-C stops a query. While a line is read, it gives up what was typed: there is no other way out
-// of readline().
+// Ctrl-C stops a query. While a line is read, it discards the line; there is no other way out of
+// readline().
 sigjmp_buf after_interrupt;
 volatile sig_atomic_t is_reading = 0;
 
@@ -114,7 +114,7 @@ void HandleInterrupt(int) {
   SqlSession::Interrupt();
 }
 
-// Reads a line. Returns nullptr at the end of the input, and if the user has given up.
+// Reads a line. Returns nullptr at the end of the input, or if the user discarded the line.
 char* ReadLine(const char* prompt, bool* is_given_up) {
   if (sigsetjmp(after_interrupt, /*savemask=*/1) != 0) {
     is_reading = 0;
@@ -174,7 +174,7 @@ bool IsCommand(absl::string_view line) {
 absl::Status RunCommand(absl::string_view line, SqlSession* session, bool* quits) {
   const std::vector<absl::string_view> words =
       absl::StrSplit(line, absl::ByAnyChar(" \t\r\n;"), absl::SkipEmpty());
-  // What people type elsewhere.
+  // Commands from other programs.
   const absl::string_view name = words[0] == "help"        ? ".help"
                                  : words[0].front() != '.' ? ".quit"
                                                            : words[0];
@@ -197,7 +197,7 @@ absl::Status RunCommand(absl::string_view line, SqlSession* session, bool* quits
   return absl::OkStatus();
 }
 
-// Removes blanks, semicolons and comments from the beginning, so that it is a statement's.
+// Returns the text without blanks, semicolons and comments before the first statement.
 absl::string_view WithoutBlanks(absl::string_view text) {
   while (true) {
     text.remove_prefix(std::min(text.find_first_not_of("; \t\r\n\f"), text.size()));

@@ -9,12 +9,12 @@
 namespace gotrace::internal {
 
 // Reads statements from the terminal, with history and completion, and runs them until the user
-// has had enough.
+// quits.
 void RunSqlPrompt(SqlSession* session);
 
-// Runs the statements in `text`, and the commands between them: ".tables", ".schema events", quit;
-// these end with the line or a semicolon. Stops at the first error, and returns it with the place
-// where it is. Sets `*quits` if a command ended the session, and then does not run what follows.
+// Runs the statements in `text`, and commands such as ".tables", ".schema events" and quit, which
+// end with the line or a semicolon. Stops at the first error, and returns it with its place. If a
+// command ends the session, sets `*quits` and does not run the rest.
 absl::Status RunStatements(absl::string_view text, SqlSession* session, bool* quits);
 
 }  // namespace gotrace::internal

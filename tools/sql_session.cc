@@ -29,12 +29,12 @@
 namespace gotrace::internal {
 namespace {
 
-// Steps of SQLite's machine between two looks at whether the query was interrupted.
+// The number of steps of SQLite's virtual machine between checks for interruption.
 constexpr int kStepsPerLook = 10000;
 
 std::atomic<bool> interrupted = false;
 
-// What a name that does not exist may have meant, for the end of an error's message.
+// Returns a suggestion for a name that does not exist, to append to an error message.
 std::string HintFor(absl::string_view message) {
   if (message == "not authorized" || message == "authorization denied") {
     return ": queries may read other databases and write files only with --allow-write";
@@ -61,12 +61,12 @@ std::string HintFor(absl::string_view message) {
 struct SqlSession::Trace {
   IdentifiedTrace identified;
 
-  // Of the first scan that ended.
+  // Whether a scan has ended. The other members are from the first one.
   bool has_ended = false;
   absl::Status status;
   Losses losses;
 
-  // What the sources of the trace need, which SQLite reads until it is closed.
+  // Objects that the sources of the trace need, from which SQLite reads until it is closed.
   std::vector<OpenedTrace> opened;
 
   absl::StatusOr<std::unique_ptr<ByteSource>> Open(const InputFlags& input);
@@ -133,7 +133,8 @@ absl::Status SqlSession::Open(const std::vector<std::string>& files) {
   return RegisterSqliteTables(db_, std::move(tables), std::move(options));
 }
 
-// The database is in memory, and only these reach files. VACUUM INTO attaches its file, too.
+// The database is in memory, and only these actions access files. VACUUM INTO attaches its file,
+// too.
 int SqlSession::Authorize(void* session, int action, const char* argument, const char*, const char*,
                           const char*) {
   if (static_cast<const SqlSession*>(session)->options_.may_write) return SQLITE_OK;

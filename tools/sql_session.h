@@ -1,4 +1,4 @@
-// A connection to SQLite with the tables of some traces, and what runs statements on it.
+// A connection to SQLite with the tables of some traces, on which statements are run.
 #ifndef GOTRACE_TOOLS_SQL_SESSION_H_
 #define GOTRACE_TOOLS_SQL_SESSION_H_
 
@@ -30,25 +30,25 @@ class SqlSession {
   SqlSession(const ReadingFlags& reading, Options options, Output* out);
   ~SqlSession();
 
-  // Makes the tables of all traces in the files available; of files that have the same bytes only
-  // the first one counts. Fails if a file cannot be read.
+  // Makes the tables of all traces in the files available. Of several files with the same bytes,
+  // only the first counts. Fails if a file cannot be read.
   absl::Status Open(const std::vector<std::string>& files);
 
-  // Runs the first statement in `*text`, prints its rows, and removes it from the text. Returns an
-  // error with the place where it is.
+  // Runs the first statement in `*text`, prints its rows, and removes it from the text. Errors
+  // include their place.
   absl::Status RunNext(absl::string_view* text);
 
-  // Writes all tables into a new database. Fails if there is a file with that name.
+  // Writes all tables into a new database. Fails if the file exists.
   absl::Status Save(const std::string& path);
 
-  // Prints what was wrong with the traces that were read. Returns the exit code.
+  // Prints the problems of the traces that were read. Returns the exit code.
   int Report() const;
 
   void set_format(SqlFormat format) { options_.format = format; }
   Output& out() { return out_; }
   sqlite3* db() { return db_; }
 
-  // Makes a query that is running fail. For handlers of signals.
+  // Makes a running query fail. For handlers of signals.
   static void Interrupt();
 
  private:
@@ -58,7 +58,7 @@ class SqlSession {
   absl::Status Execute(const std::string& sql);
   absl::Status FillDatabase(const std::string& path);
 
-  // Tells SQLite whether a statement may do something, in the form of sqlite3_set_authorizer().
+  // The callback of sqlite3_set_authorizer(), which decides what statements may do.
   static int Authorize(void* session, int action, const char* argument, const char*, const char*,
                        const char*);
 

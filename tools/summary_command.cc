@@ -45,8 +45,8 @@ const TraceSummary& SummaryOf(const AnalysisSink& sink) {
   return static_cast<const SummaryStats&>(sink.analysis()).summary();
 }
 
-// Adds the summaries of a file, one on each line, and counts those that there are none of, since
-// the trace could not be read.
+// Adds the summaries in a file, one per line, and counts the lines about traces that could not be
+// read.
 absl::Status MergeLines(std::istream& lines, TraceSummary* all, uint64_t* unread) {
   std::string line;
   for (uint64_t number = 1; std::getline(lines, line); ++number) {

@@ -1,4 +1,4 @@
-// The files that tables are written to: one for each table.
+// The files to which tables are written, one for each table.
 #ifndef GOTRACE_TOOLS_TABLE_FILES_H_
 #define GOTRACE_TOOLS_TABLE_FILES_H_
 
@@ -24,37 +24,37 @@ namespace gotrace::internal {
 
 enum class TableFormat : uint8_t { kParquet, kCsv, kTsv, kJsonLines };
 
-// What the formats write, beside the rows.
+// The options of table files.
 struct TableFileOptions {
   TableFormat format = TableFormat::kParquet;
   bool is_signed = false;  // kParquet: whether UINT64 columns are INT64 with the same bits.
   // kParquet: the file that all rows come from; "" if there are several.
   std::string source = {};
-  // kParquet: whether the rows are in the order that their tables promise, and traces in order of
-  // their ids.
+  // kParquet: whether the rows are in the order of TableInfo::order, and traces in order of their
+  // ids.
   bool is_sorted = true;
 };
 
-// The extension of files of a format, without a dot: "csv".
+// Returns the extension of files of a format, without a dot: "csv".
 absl::string_view ExtensionOf(TableFormat format);
 
-// Returns what writes the rows of a table. `*out` must outlive it.
+// Returns a writer for the rows of a table. `*out` must outlive it.
 std::unique_ptr<RowsWriter> MakeRowsWriter(const TableFileOptions& options, const TableInfo& table,
                                            ByteSink* out);
 
-// Gives the rows of each table to its writer.
+// Passes the rows of each table to its writer.
 class TableWriters final : public TableConsumer {
  public:
-  // Sets the writer of a table. `*out` is what it writes to, and must outlive this object.
+  // Sets the writer of a table. It writes to `*out`, which must outlive this object.
   void Set(const TableFileOptions& options, TableId table, ByteSink* out);
 
   void BeginTrace(int64_t trace_id);
   void AddRows(const TableRows& rows) override;
 
-  // Whether all that was written so far could be.
+  // Returns whether there was no error of writing so far.
   bool ok() const;
 
-  // Writes what is left. `is_complete` is as for RowsWriter::Finish().
+  // Writes the rest of the output. `is_complete` is as for RowsWriter::Finish().
   absl::Status Finish(bool is_complete);
 
  private:
@@ -66,20 +66,20 @@ class TableWriters final : public TableConsumer {
   std::array<Table, kTableIdEnd> tables_;
 };
 
-// Which traces the files of a directory with partitions have. Each file is called part-HASH, after
-// the ids of its traces, and the directory has a hidden list of these ids for each HASH, written
-// before the first file of the name. So whatever a run leaves when it is killed, the next one knows
-// what each file has.
+// Records which traces are in the files of a directory with partitions. Each file is named
+// part-HASH, after the ids of its traces, and the directory has a hidden list of these ids for each
+// HASH, which is written before the first file with this name. So even if a run is killed, the next
+// one knows the contents of each file.
 class TableParts {
  public:
   TableParts(std::string directory, absl::string_view extension)
       : directory_(std::move(directory)), extension_(extension) {}
 
-  // Returns the ids of the traces that the files in the folder of a partition have. Fails if it
-  // cannot be known.
+  // Returns the ids of the traces in the files of a partition's folder. Fails if they cannot be
+  // determined.
   absl::StatusOr<std::set<int64_t>> TracesIn(const std::string& folder);
 
-  // Returns the name of a file with the rows of traces, in this order.
+  // Returns the name of a file with the rows of these traces, in this order.
   static std::string NameOf(absl::Span<const int64_t> trace_ids);
 
   // Writes the list for a file, if there is none.
@@ -92,7 +92,7 @@ class TableParts {
   const std::string extension_;
 };
 
-// Creates directories, and at the end removes those of them that are empty.
+// Creates directories, and at the end removes those that are empty.
 class NewDirectories {
  public:
   NewDirectories() = default;
@@ -107,8 +107,8 @@ class NewDirectories {
   std::vector<std::string> created_;  // From the outermost on.
 };
 
-// New files, one for each table. They get their names only at the end, all of them or, if one
-// cannot be written, none or some.
+// New files, one for each table. They get their names only at the end; if one cannot be written,
+// none or only some get their names.
 class TableFiles {
  public:
   // Creates the file `path_of(name of the table)` for each of `tables`, and the directories that it
@@ -119,7 +119,7 @@ class TableFiles {
 
   TableWriters& writers() { return *writers_; }
 
-  // Writes what is left. `is_complete` is as for RowsWriter::Finish().
+  // Writes the rest of the output. `is_complete` is as for RowsWriter::Finish().
   absl::Status Finish(bool is_complete);
 
   // Gives the files their names. Call it once, after Finish().

@@ -76,7 +76,7 @@ constexpr CommandText kText = {
     .takes_several_files = true,
 };
 
-// What is known of a trace before it is read.
+// The facts that are known about a trace before it is read.
 struct Input {
   IdentifiedTrace trace;
   std::optional<std::string> service;
@@ -84,16 +84,16 @@ struct Input {
   std::map<std::string, std::string> attrs;
   std::optional<std::string> date;  // 2026-11-21
   std::optional<std::string> hour;  // 13
-  std::string partition = {};       // The directories of its files below that of a table.
+  std::string partition = {};       // The directories of its files below the directory of a table.
   int64_t input_id = 0;             // The id of the first trace in its file.
-  absl::Status error = {};  // Why its file cannot be read: then it is only a row of `traces`.
-  // The tables that are to have its rows.
+  absl::Status error = {};  // Why its file cannot be read; then it is only a row of `traces`.
+  // The tables to which its rows are written.
   std::vector<TableId> tables = {};
 };
 
-// As the value of a key in a path that Hive, Spark and others read.
+// Returns the value of a key in a path, as Hive, Spark and others expect it.
 std::string HiveValue(const std::optional<std::string>& value) {
-  if (!value.has_value()) return "__HIVE_DEFAULT_PARTITION__";  // That stands for NULL.
+  if (!value.has_value()) return "__HIVE_DEFAULT_PARTITION__";  // Means NULL.
   std::string encoded;
   for (const char c : *value) {
     const bool is_plain =
@@ -125,7 +125,7 @@ absl::StatusOr<std::string> ParseHour(absl::string_view text) {
       absl::StrCat("expected an hour from 00 to 23, found ", Quoted(text)));
 }
 
-// When the trace began by the wall clock, if its first event says so.
+// Returns the wall-clock time at which the trace began, if its first event states it.
 std::optional<absl::Time> WallBegin(std::unique_ptr<ByteSource> source,
                                     const ReaderLimits& limits) {
   ReaderOptions options;
@@ -147,8 +147,8 @@ std::optional<absl::Time> ModificationTime(const IdentifiedTrace& trace) {
   return absl::TimeFromTimespec(info.st_mtim);
 }
 
-// The order in which inputs are written. The traces of a file follow each other in its order, so
-// that one pass over it is enough.
+// Orders inputs for writing. The traces of a file come one after the other in the order of the
+// file, so that one pass over it is enough.
 bool IsBefore(const Input& a, const Input& b) {
   return std::tie(a.partition, a.input_id, a.trace.number) <
          std::tie(b.partition, b.input_id, b.trace.number);
@@ -315,8 +315,8 @@ class TablesCommand final : public Command {
     return directory_.empty() ? TableFormat::kCsv : TableFormat::kParquet;
   }
 
-  // Lists the inputs, each with what is known of it. If one cannot be read, or its path does not
-  // say what it should, reports that and sets exit_code_. Returns whether to continue.
+  // Lists the inputs with the facts that are known. If one cannot be read, or its path does not
+  // match the pattern, reports it and sets exit_code_. Returns whether to continue.
   bool ListInputs(std::vector<std::string> files, std::vector<Input>* inputs);
   absl::Status AddInputs(const std::string& file, DifferentTraces* seen,
                          std::vector<Input>* inputs);
@@ -325,26 +325,26 @@ class TablesCommand final : public Command {
   absl::Status SetPartition(Input* input);
   void SetPartitionName(Input* input) const;
 
-  // Makes a row of `traces` that says why the file cannot be read.
+  // Makes the input a row of `traces` with the error of its file.
   void SetError(const absl::Status& error, Input* input) const;
 
   absl::StatusOr<OpenedTrace> Open(const Input& input);
 
   int Print(const std::vector<Input>& inputs, Output* out);
 
-  // Writes the rows of the traces of a partition. Returns why that is impossible.
+  // Writes the rows of the traces of a partition. Returns an error if this is impossible.
   absl::Status WriteFiles(absl::Span<Input> inputs, Output* out);
 
-  // The same, but sets `*unread` to the first input that cannot be read, and then writes nothing
-  // and returns why.
+  // The same, but if an input cannot be read, sets `*unread` to the first such input, writes
+  // nothing, and returns its error.
   absl::Status TryWriteFiles(absl::Span<Input> inputs, Output* out, Input** unread);
 
-  // Sets the tables that do not have the rows of each input yet, and returns the paths of the files
+  // Sets the tables of each input that do not have its rows yet, and returns the paths of the files
   // to write.
   absl::StatusOr<std::map<TableId, std::string>> ChooseTables(TableParts* parts,
                                                               absl::Span<Input> inputs) const;
 
-  // Reads the trace, and sets exit_code_ to what is worse. Returns why it cannot be read.
+  // Reads the trace, and raises exit_code_ to its exit code. Returns an error if it cannot be read.
   absl::Status Read(const Input& input, TableWriters* writers, Output* out);
   TableOptions OptionsFor(const Input& input) const;
 
@@ -365,10 +365,10 @@ class TablesCommand final : public Command {
   ReadingFlags reading_;
 
   int exit_code_ = kSuccess;
-  bool is_complete_ = true;  // Whether all traces of the files were.
-  size_t left_out_ = 0;      // How many traces no table needs.
+  bool is_complete_ = true;  // Whether all traces of the files were complete.
+  size_t left_out_ = 0;      // The number of traces that no table needs.
 
-  // The input that holds several traces and was read last, at the place where reading ended.
+  // The last input that was read and holds several traces, at the position where reading ended.
   std::string several_file_;
   absl::StatusOr<UndoneInput> several_;
 
@@ -575,8 +575,8 @@ absl::Status TablesCommand::WriteFiles(absl::Span<Input> inputs, Output* out) {
     Input* unread = nullptr;
     const absl::Status status = TryWriteFiles(inputs, out, &unread);
     if (unread == nullptr || !keeps_going_) return status;
-    // It could be read a moment ago. Rows that were made of it must not be in the files, so that
-    // the next run can add all of them.
+    // It could be read a moment ago. Its rows must not be in the files, so that the next run can
+    // add all of them.
     exit_code_ = ReportError(unread->trace.file, {.status = status, .is_trace = false});
     SetError(status, unread);
     std::stable_sort(inputs.begin(), inputs.end(), IsBefore);

@@ -1,5 +1,5 @@
-// The commands `tasks` and `regions`: what the tasks and regions of runtime/trace took, and where
-// the time in them went; or what happened in one task.
+// The commands `tasks` and `regions`: how long the tasks and regions of runtime/trace took, and how
+// the time in them was spent; or the history of one task.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -61,7 +61,7 @@ constexpr CommandText kTasksText = {
     .takes_several_files = true,
 };
 
-// The tasks in which a message was logged that contains a text.
+// Finds the tasks in which a message that contains a text was logged.
 class LogSearch {
  public:
   explicit LogSearch(std::string text) : text_(std::move(text)) {}
@@ -84,7 +84,7 @@ class LogSearch {
   std::set<TaskId> tasks_;
 };
 
-// Which tasks or regions to print.
+// Selects the tasks or regions to print.
 struct SpanFilter {
   std::string type;
   std::optional<absl::Duration> min;
@@ -100,7 +100,7 @@ struct SpanFilter {
     if (!type.empty() && interner.String(life.type) != type) return false;
     if (!search.Selects(life.task)) return false;
     if (!min.has_value() && !max.has_value()) return true;
-    // How long an open one takes is not known.
+    // The duration of an open task or region is not known.
     if (!life.begin.has_value() || !life.end.has_value()) return false;
     const absl::Duration duration = absl::Nanoseconds(TraceClock::Subtract(*life.end, *life.begin));
     return duration >= min.value_or(duration) && duration <= max.value_or(duration);
@@ -213,7 +213,7 @@ std::vector<Column> GroupColumns(absl::Span<const SpanGroup> groups, const Inter
   return columns;
 }
 
-// How long it took, or is known to have taken.
+// Returns the duration, or the part of it that is known.
 template <class Life>
 Cell DurationOf(const Life& life) {
   if (!life.begin.has_value() || !life.end.has_value()) return Cell();
@@ -300,13 +300,13 @@ absl::string_view StoryKindName(const StoryRow& row) {
   }
 }
 
-// The function that the goroutine was in, or that woke it up.
+// Returns the innermost function of the stack, where the goroutine was or was woken up.
 absl::string_view LeafFunction(StackId stack, const Interner& interner) {
   const absl::Span<const FrameId> frames = interner.Frames(stack);
   return frames.empty() ? "" : interner.Frame(frames.front()).func;
 }
 
-// For people: what the row is about.
+// Returns the details of the row, for people.
 std::string DetailText(const StoryRow& row, const Interner& interner) {
   const absl::string_view text = interner.String(row.text);
   if (row.kind == StoryKind::kLog) return absl::StrCat(interner.String(row.category), ": ", text);

@@ -20,10 +20,10 @@ namespace {
 // The bytes of an input that can be read only once.
 struct KeptBytes {
   std::string bytes;
-  absl::Status status;  // Why no more could be read.
+  absl::Status status;  // The error that ended reading.
 };
 
-// Passes on another stream, and keeps everything that was read of it.
+// Forwards another stream, and keeps everything that is read from it.
 class KeepingStream final : public ByteStream {
  public:
   KeepingStream(const std::string& file, ByteStream* stream, KeptBytes* kept)
@@ -48,8 +48,8 @@ class KeepingStream final : public ByteStream {
   KeptBytes& kept_;
 };
 
-// Reads all traces of a stream. Returns whether it may go on: it does not if it is not a trace, or
-// if there are no batches any more, since it may be endless then.
+// Reads all traces of a stream. Returns whether to continue reading: not if it is not a trace, or
+// if no more batches come, since it may be endless.
 bool ReadTraces(const std::string& file, std::unique_ptr<ByteStream> stream) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromStream(std::move(stream));
   if (!source.ok()) return false;
@@ -59,15 +59,15 @@ bool ReadTraces(const std::string& file, std::unique_ptr<ByteStream> stream) {
   return input.ok() && ListTraces(input->source.get()).ok() && !has_ended;
 }
 
-// Reads all bytes of an input that can be read only once, unless it is not a trace. So that little
-// is kept then, it is read as a trace while it arrives.
+// Reads all bytes of an input that can be read only once, unless it is not a trace. It is read as a
+// trace while it arrives, so that little is kept if it is none.
 absl::StatusOr<std::string> ReadAll(const std::string& file, ByteStream* stream) {
-  // Enough that a small input has the same id as a file, whatever it is.
+  // Enough that any small input has the same id as a file with the same bytes.
   constexpr size_t kAlwaysRead = size_t{1} << 20;
   constexpr size_t kBlock = size_t{1} << 16;
   KeptBytes kept;
   const bool may_go_on = ReadTraces(file, std::make_unique<KeepingStream>(file, stream, &kept));
-  // Something may follow the end of what was compressed.
+  // Other data may follow the compressed data.
   const std::unique_ptr<char[]> block(new char[kBlock]);
   KeepingStream rest(file, stream, &kept);
   while ((may_go_on || kept.bytes.size() < kAlwaysRead) &&
@@ -118,7 +118,7 @@ absl::StatusOr<std::vector<IdentifiedTrace>> IdentifyTraces(const std::string& f
   const absl::StatusOr<std::vector<TraceSpan>> spans =
       opened.ok() ? ListTraces(opened->source.get())
                   : absl::StatusOr<std::vector<TraceSpan>>(opened.status());
-  // What is wrong with a single trace is reported when it is read.
+  // Errors in a single trace are reported when it is read.
   const size_t count = spans.ok() && spans->size() > 1 ? spans->size() : 0;
   for (TraceNumber which = 1; which <= count; ++which) {
     if (number == 0 || number == which) add(which).span = (*spans)[which - 1];

@@ -20,34 +20,34 @@ namespace gotrace::internal {
 
 // A trace whose id is known.
 struct IdentifiedTrace {
-  // A hash of the input as it is stored, compressed or not. If it holds several traces, those from
-  // the second on have ids of their own.
+  // A hash of the input as it is stored, compressed or not. If it holds several traces, the second
+  // and later ones have other ids.
   int64_t id = 0;
   std::string file;  // A path, or "-" for the standard input.
   // All bytes of an input that can be read only once, such as a pipe; otherwise nullptr.
   std::shared_ptr<const std::string> bytes;
   FileState state;  // Of the file, before it was read for the id.
-  // Which of the traces in the file it is, counted from 1, and where it is if they are several.
+  // The number of the trace in the file, from 1, and its place if there are several.
   TraceNumber number = 1;
   std::optional<TraceSpan> span;
 
-  // What messages call it: the file, and which of the traces in it.
+  // Returns its name in messages: the file, and the number of the trace in it.
   std::string label() const;
 };
 
-// Reads the input `file` for its traces and their ids. Returns all of its traces, at least one, or
-// only the one that `number` selects; if there is no such trace, OpenTrace() fails. Fails if the
-// file cannot be read, or if it can be read only once and has more than 4 GiB. If it can be read
-// only once, and is not a trace, it is not read to its end.
+// Reads the input `file` to find its traces and their ids. Returns all of its traces, at least one,
+// or only the `number`th one; if that does not exist, OpenTrace() fails. Fails if the file cannot
+// be read, or if it can be read only once and has more than 4 GiB. If it can be read only once, and
+// is not a trace, it is not read to its end.
 absl::StatusOr<std::vector<IdentifiedTrace>> IdentifyTraces(const std::string& file,
                                                             const ReaderLimits& limits,
                                                             TraceNumber number);
 
-// Finds the traces that are given more than once.
+// Detects traces that are given more than once.
 class DifferentTraces {
  public:
-  // Returns whether no trace with the same id was added before. If one was, prints a note that
-  // this one is left out.
+  // Returns true if no trace with the same id was added before. Otherwise prints a note that this
+  // one is left out.
   bool Add(const IdentifiedTrace& trace);
 
  private:
@@ -58,7 +58,8 @@ class DifferentTraces {
 // Fails with kAborted if the file has changed since IdentifyTraces() read it.
 absl::StatusOr<UndoneInput> OpenInput(const IdentifiedTrace& trace, const ReaderLimits& limits);
 
-// Opens the trace as OpenTrace() does by its name, with the same error of a file that has changed.
+// Like OpenTrace() for a file name, but fails with kAborted if the file has changed since
+// IdentifyTraces() read it.
 absl::StatusOr<OpenedTrace> OpenTrace(const IdentifiedTrace& trace, const ReaderLimits& limits);
 
 }  // namespace gotrace::internal

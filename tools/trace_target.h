@@ -1,4 +1,5 @@
-// Where a command that makes one file of another writes it: the file of -o, or the standard output.
+// The output of a command that converts one file to another: the file of -o, or the standard
+// output.
 #ifndef GOTRACE_TOOLS_TRACE_TARGET_H_
 #define GOTRACE_TOOLS_TRACE_TARGET_H_
 
@@ -16,15 +17,15 @@ class TraceTarget {
   TraceTarget(std::string path, Output* standard_output)
       : path_(std::move(path)), standard_output_(*standard_output) {}
 
-  // Returns OK, or why what is made of the file `input` cannot be written there: because that is
-  // the input, or `is_binary` and there is a terminal.
+  // Returns an error if the target is the file `input` itself, or if it is a terminal and
+  // `is_binary`.
   absl::Status Check(const std::string& input, bool is_binary = true) const;
 
-  // Calls `write` with the output to write to. A file gets its name, or replaces the one before,
-  // once `write` has succeeded.
+  // Calls `write` with the output. A file gets its name, or replaces the previous one, once `write`
+  // has succeeded.
   absl::Status Write(absl::FunctionRef<absl::Status(Output*)> write) const;
 
-  // "to the standard output", or the name of the file.
+  // Returns "to the standard output", or the name of the file.
   std::string Shown() const;
 
   bool is_standard_output() const { return path_.empty() || path_ == "-"; }

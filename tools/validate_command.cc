@@ -1,4 +1,4 @@
-// The command `validate`: reports what is wrong with traces.
+// The command `validate`: reports the problems of traces.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -34,16 +34,16 @@
 namespace gotrace::internal {
 namespace {
 
-// How often progress is shown.
+// The time between updates of the progress.
 constexpr std::chrono::milliseconds kBetweenLooks(200);
 
-// How many files had which result.
+// The number of files with each result.
 struct Summary {
   int sound = 0;
   int broken = 0;
   int unreadable = 0;
-  int without_trace = 0;  // They do not have the trace that --trace selects.
-  int skipped = 0;        // They are not traces, and were found in a directory.
+  int without_trace = 0;  // Files that do not have the trace that --trace selects.
+  int skipped = 0;        // Files in a directory that are not traces.
 
   int files() const { return sound + broken + unreadable + without_trace + skipped; }
 };
@@ -65,7 +65,7 @@ std::string FormatSummary(const Summary& summary) {
 
 // The result for one file.
 struct Validated {
-  int Summary::*count = nullptr;  // Where the file counts.
+  int Summary::*count = nullptr;  // The counter for the file.
   std::string text;
 };
 
@@ -99,7 +99,7 @@ ValidationReport ValidateWholeFile(const std::string& path, const ValidateOption
 ValidationReport ValidateOneTrace(const std::string& path, const ValidateOptions& options,
                                   TraceNumber trace) {
   absl::StatusOr<OpenedTrace> input = OpenTrace(path, options.limits, trace);
-  // A report on the whole file explains a fault at its beginning.
+  // A fault at the beginning is explained by the report on the whole file.
   if (!input.ok() && FaultOf(input.status()).has_value()) return ValidateWholeFile(path, options);
   if (input.ok()) {
     PrintTransportNotes(path, input->notes);

@@ -11,7 +11,7 @@ namespace gotrace::internal {
 // machine has, because of `taskset` or a container.
 size_t AvailableCores();
 
-// The number of cores to use where `jobs` were asked for; 0 asks for all.
+// Returns the number of cores to use if `jobs` were requested; 0 requests all.
 inline size_t CoresFor(uint64_t jobs) {
   return jobs == 0 ? AvailableCores() : static_cast<size_t>(jobs);
 }

@@ -8,18 +8,18 @@
 
 namespace gotrace::internal {
 
-// Starts a thread that calls `work`, which must not throw. `name`, a literal, says what it does in
+// Starts a thread that calls `work`, which must not throw. `name`, a literal, describes its work in
 // a word or two. All signals are blocked on the thread, except SIGPROF and those that its own
 // instructions cause, such as SIGBUS. Returns nullopt if the system cannot create another thread.
 std::optional<std::thread> StartHelper(const char* name, std::function<void()> work);
 
-// What a program does on each thread that StartHelper() starts, before and after the work.
+// Functions that are called on each thread that StartHelper() starts, before and after the work.
 struct HelperObserver {
   void (*begin)(const char* name) = nullptr;
   void (*end)() = nullptr;
 };
 
-// Sets what is called, or nullptr, on threads that are started from now on. Not thread-safe.
+// Sets the observer, or nullptr, of all threads that are started from now on. Not thread-safe.
 void ObserveHelpers(const HelperObserver* observer);
 
 }  // namespace gotrace::internal

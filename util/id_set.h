@@ -11,14 +11,15 @@ namespace gotrace::internal {
 // a damaged trace cannot make the set large.
 class IdSet {
  public:
-  // A set of ids below 2^22, in half a megabyte at most: those of a generation's tables.
+  // Makes a set of ids below 2^22, for the ids of a generation's tables. Takes at most half a
+  // megabyte.
   IdSet() = default;
 
-  // A set that may begin anywhere: ids from `below` less than the first one that is added, and
-  // `max` of them, in max / 8 bytes at most.
+  // Makes a set that may begin anywhere. Its range has `max` ids and begins `below` ids before the
+  // first one that is added. Takes at most max / 8 bytes.
   IdSet(uint64_t below, uint64_t max) : below_(below), max_(max), has_base_(false) {}
 
-  // Whether `id` was added, and is remembered.
+  // Returns whether `id` was added, and is remembered.
   bool Has(uint64_t id) const {
     const uint64_t place = id - base_;
     return place < end_ && (words_[place / 64] >> (place % 64) & 1) != 0;

@@ -42,8 +42,8 @@ struct Unfinished {
   std::string path;
 };
 
-// Opens the unfinished file `path`, which may be there because a program that was killed left it,
-// and locks it, so that nobody else does so. Returns -1 if it is in use, or cannot be had.
+// Opens and locks the unfinished file `path`, which a program that was killed may have left behind.
+// Returns -1 if it is in use, or cannot be opened or locked.
 int OpenAndLock(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
   if (fd < 0) return -1;
@@ -60,7 +60,7 @@ int OpenAndLock(const std::string& path) {
 }
 
 // Creates an unfinished file that is to become `target`. Programs that read all files of a
-// directory leave out names that begin with a dot.
+// directory ignore names that begin with a dot.
 Unfinished OpenUnfinished(const std::string& target) {
   const std::filesystem::path path = target;
   const std::string hidden =
@@ -109,7 +109,7 @@ absl::StatusOr<NewFile> NewFile::Create(const std::string& path) {
     if (fd < 0) return FileError(errno, "opening", path);
     return NewFile(fd, path);
   }
-  // It could be replaced nevertheless, but somebody protected it.
+  // It could still be replaced, but a user protected it.
   if (exists && (info.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0) {
     return absl::PermissionDeniedError(
         absl::StrCat("writing ", QuotedUnlessPlain(path), ": the file is write-protected"));
@@ -139,7 +139,7 @@ NewFile::NewFile(NewFile&& other) noexcept
       temporary_(std::exchange(other.temporary_, "")) {}
 
 NewFile::~NewFile() {
-  // While it is locked, nobody else can have it.
+  // While it is locked, no other program can use it.
   if (!temporary_.empty()) unlink(temporary_.c_str());
   if (fd_ >= 0) close(fd_);
 }

@@ -20,12 +20,12 @@ int WriteAll(int fd, absl::string_view bytes);
 
 // A file that is written under a hidden name in the same directory, and gets its own name once its
 // contents are on the disk. If the program is killed before that, the next one that writes the file
-// takes over what is there. What is not a regular file, such as a device or a named pipe, is
-// written directly.
+// reuses the hidden file. Anything but a regular file, such as a device or a named pipe, is written
+// directly.
 class NewFile {
  public:
   // Creates a file that is to become `path`. If `path` exists, the new file gets its permissions; a
-  // symbolic link is followed. Fails if the file cannot be created, and if there is one that is
+  // symbolic link is followed. Fails if the file cannot be created, or if it exists and is
   // write-protected.
   static absl::StatusOr<NewFile> Create(const std::string& path);
 
@@ -39,7 +39,8 @@ class NewFile {
 
   int fd() const { return fd_; }
 
-  // The path of the file as long as it does not have its own name; "" if it is written directly.
+  // Returns the path of the file as long as it does not have its own name; "" if it is written
+  // directly.
   const std::string& temporary() const { return temporary_; }
 
   // Gives the file its name, once its contents are on the disk. Call it once, after writing

@@ -15,9 +15,9 @@ namespace gotrace::internal {
 // No two spans have the same key. Usually one or two are open, but a broken trace may open a
 // million. `Traits` has a type Key, which can be hashed, and
 //   static Key KeyOf(const Span&);
-//   static bool Has(const Span&, const T& key);  // For each type T that Find() is called with,
-//   from
-//                                                // which a Key can be made.
+//   static bool Has(const Span&, const T& key);
+// Find() may be called with any type T for which there is such a function, and from which a Key can
+// be made.
 template <class Span, class Traits>
 class OpenSpans {
  public:
@@ -26,13 +26,13 @@ class OpenSpans {
   bool empty() const { return spans_.empty(); }
   size_t size() const { return spans_.size(); }
 
-  // All of them, in no order. Valid until the next Add() or Remove().
+  // Returns all spans, in no particular order. Valid until the next Add() or Remove().
   absl::Span<const Span> all() const { return spans_; }
 
-  // Requires place < size().
+  // Returns the span at `place`. Requires place < size().
   const Span& at(size_t place) const { return spans_[place]; }
 
-  // The place of the span with `key`, or kNone.
+  // Returns the place of the span with `key`, or kNone.
   template <class T>
   size_t Find(const T& key) const {
     if (places_ != nullptr) {
@@ -45,7 +45,7 @@ class OpenSpans {
     return kNone;
   }
 
-  // Adds a span whose key none has.
+  // Adds a span. Requires that no span has the same key.
   void Add(Span span) {
     spans_.push_back(std::move(span));
     if (places_ != nullptr) {
@@ -58,7 +58,7 @@ class OpenSpans {
     }
   }
 
-  // Removes the span at `place`, and moves the last one there.
+  // Removes the span at `place`, and moves the last span there.
   void Remove(size_t place) {
     if (places_ != nullptr) {
       (*places_)[Traits::KeyOf(spans_.back())] = place;
@@ -69,13 +69,13 @@ class OpenSpans {
   }
 
  private:
-  // Up to this many are searched one by one.
+  // The maximum number of spans that are searched one by one.
   static constexpr size_t kMaxSearched = 16;
 
   using Places = absl::flat_hash_map<typename Traits::Key, size_t>;
 
   std::vector<Span> spans_;
-  std::unique_ptr<Places> places_;  // nullptr as long as there were few.
+  std::unique_ptr<Places> places_;  // nullptr as long as there have been few spans.
 };
 
 }  // namespace gotrace::internal

@@ -117,7 +117,7 @@ bool TakeDigits(int digits, uint32_t base, absl::string_view* text, uint32_t* va
   return true;
 }
 
-// Reads what follows a backslash, in a literal that `quote` closes.
+// Reads the escape after a backslash, in a literal that `quote` closes.
 bool TakeEscape(char quote, absl::string_view* text, std::string* out) {
   if (text->empty()) return false;
   const char letter = text->front();

@@ -15,8 +15,8 @@
 namespace gotrace::internal {
 namespace {
 
-// Snapshots that are closer to each other than this, in nanoseconds, say nothing about the rates of
-// clocks: a thread may lose its core between reading one clock and the other.
+// The minimum distance of snapshots, in nanoseconds, to compare the rates of clocks: a thread may
+// lose its core between reading one clock and the other.
 constexpr uint64_t kMinForRate = 500'000'000;
 constexpr double kMaxDeviation = 0.01;
 
@@ -108,7 +108,7 @@ template <ResourceKind kKind>
 template <ResourceKind kKind>
 [[gnu::always_inline]] inline void EventValidator::CheckStop(const Event& event,
                                                              Resource* resource) {
-  // Whatever executes stops at its own event, so both stacks are the same.
+  // A goroutine that executes stops at its own event, so both stacks are the same.
   if (kKind == ResourceKind::kGoroutine && !event.TransitionHasSameStack() &&
       event.transition_stack() != event.stack()) [[unlikely]] {
     ReportOtherStack(event);
@@ -143,7 +143,7 @@ void EventValidator::CheckChain(const Event& event, const Resource* resource) {
   if (resource == nullptr) {
     if (from == kUndetermined || from == kNotExist) return;
     if (preconditions_ != nullptr && IsStatusEvent(event.type()) && MeetStatus(event)) return;
-    // A generation confirms the statuses of whatever was known before the loss.
+    // A generation confirms the statuses of all resources that were known before the loss.
     if (has_resumed_ && last_sync_ == first_sync_ && IsStatusEvent(event.type())) return;
     ReportUnlessLost(CheckId::kStateUnknown, event, id,
                      absl::StrCat("expected a status or the creation of ", FormatResource(id),
@@ -475,13 +475,13 @@ Finding EventValidator::MakeFinding(CheckId id, const Mark& mark, const Resource
 void EventValidator::Report(CheckId id, const Event& event, const ResourceId& resource,
                             std::string message) {
   if (quiet_) return;
-  // What this finding depends on may be in the past. Checks of stacks do not depend on the past.
+  // This finding may depend on the past. Checks of stacks do not.
   if (preconditions_ != nullptr && id != CheckId::kInnermostFrame &&
       id != CheckId::kFrameIncomplete) {
     preconditions_->fails = true;
   }
   Finding finding = MakeFinding(id, MarkOf(event), resource, std::move(message));
-  // An error usually results from what happened to the resource before.
+  // An error usually results from earlier transitions of the resource.
   if (finding.severity == Severity::kError) {
     finding.history = HistoryOf(resource);
     AddStack(event.stack(), &finding.context);

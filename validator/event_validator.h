@@ -1,5 +1,5 @@
-// Implements gotrace::Validator, and what the validation of whole traces needs in addition:
-// segments and the histories of goroutines.
+// Implements gotrace::Validator, plus segments and the histories of goroutines, which only the
+// validation of whole traces needs.
 #ifndef GOTRACE_VALIDATOR_EVENT_VALIDATOR_H_
 #define GOTRACE_VALIDATOR_EVENT_VALIDATOR_H_
 
@@ -71,8 +71,8 @@ class EventValidator {
   // ranges may have begun before.
   void NoteLoss();
 
-  // Starts in the middle of a trace, at the beginning of a generation. Assumes that the past is
-  // what this generation states. Must be called before anything else.
+  // Starts in the middle of a trace, at the beginning of a generation. Assumes that the statements
+  // of this generation about the past are true. Must be called before anything else.
   void StartInMiddle();
 
   // Appends `next`, which started in the middle, as if this validator, which has checked everything
@@ -101,7 +101,7 @@ class EventValidator {
   // there are more, the next generation is checked as after a loss.
   static constexpr size_t kMaxThreads = 1 << 18;
 
-  // What a thread executes.
+  // The goroutine and P of a thread.
   struct Context {
     static constexpr int64_t kNothing = -1;
 
@@ -122,7 +122,7 @@ class EventValidator {
     uint8_t transitions = 0;  // The number of transitions in `history`.
     uint8_t state = 0;        // A GoState or ProcState.
     bool is_whole = false;    // Whether its whole life was seen, since its creation. Matters only
-                              // after a loss, from where on all is read one after the other.
+                              // after a loss, from where on no segments are validated in parallel.
   };
   using ResourceTable = DenseTable<Resource>;
 
@@ -212,8 +212,8 @@ class EventValidator {
 
   // Starting in the middle: event_validator_segments.cc. ------------------------------------------
   //
-  // Each records what an event implies about the past. Those that return a bool return false if
-  // the past cannot have been like that.
+  // Each records what an event implies about the past. If it returns a bool, false means that the
+  // past cannot have been like that.
   bool InFirstGeneration() const { return last_sync_ == preconditions_->first_sync; }
   void MeetFirstSync(const Event& event, uint64_t sync);
   bool MeetStatus(const Event& event);
@@ -273,8 +273,8 @@ class EventValidator {
   uint64_t first_sync_ = 1;
   std::optional<ClockSnapshot> last_clocks_;
   // The stacks of the current generation that may be incomplete and that no event has referred to
-  // yet: those that are known to be incomplete, and all above last_near_stack(). checked_stacks_
-  // holds those of the latter that were already checked.
+  // yet: stacks that are known to be incomplete, and all stacks above last_near_stack().
+  // checked_stacks_ holds the stacks above last_near_stack() that were already checked.
   StackWatch unchecked_stacks_;
   IdSet checked_stacks_;
 

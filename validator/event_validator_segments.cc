@@ -1,5 +1,5 @@
-// Validates a segment that starts in the middle of a trace, and appends it to the validator of what
-// came before.
+// Validates a segment that starts in the middle of a trace, and appends it to the validator of the
+// earlier part.
 #include <algorithm>
 #include <utility>
 

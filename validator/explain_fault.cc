@@ -9,7 +9,7 @@
 namespace gotrace::internal {
 namespace {
 
-// The kind of place that a fault is at, which decides where to look for foreign text.
+// The kind of place of a fault, which determines where to look for foreign text.
 enum class PlaceKind { kOther, kBatch, kEvents, kStrings };
 
 PlaceKind PlaceKindOf(FaultId id) {

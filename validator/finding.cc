@@ -30,7 +30,7 @@ std::string FormatTransition(ResourceKind kind, uint8_t from, uint8_t to) {
 std::string FormatFinding(const Finding& finding) {
   std::string text = absl::StrCat(SeverityName(finding.severity), ": ");
   std::string place = FormatPlace(finding.place);
-  // An event that was not read from a trace has no offset, so its number stands for its place.
+  // An event that was not read from a trace has no offset, so its number is used as its place.
   if (!finding.place.offset.has_value() && finding.event_number != 0) {
     place = absl::StrCat("event ", finding.event_number, place.empty() ? "" : ", ", place);
   }

@@ -46,7 +46,7 @@ struct OpenSpan {
   EventMark begin;
 };
 
-// Identifies a range by what it is and its reason.
+// Identifies a range by its name without the reason, and the reason.
 struct RangeKey {
   absl::string_view what;
   absl::string_view reason;
@@ -70,8 +70,8 @@ class RangeSpans : public OpenSpans<OpenSpan, RangeTraits> {
     return OpenSpans::Find(RangeKey{what, reason});
   }
 
-  // Returns the first range, ordered by what it is and its reason. Requires that there is one.
-  // Takes time proportional to the number of ranges.
+  // Returns the first range, ordered by name and reason. Requires that there is one. Takes time
+  // proportional to the number of ranges.
   const OpenSpan& First() const {
     return *std::min_element(all().begin(), all().end(), [](const auto& a, const auto& b) {
       return std::tie(a.what, a.name) < std::tie(b.what, b.name);

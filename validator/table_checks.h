@@ -23,8 +23,8 @@ class TableChecks {
   // that is not checked.
   void EndGeneration(uint64_t number, const GenerationTables& tables, const TableUse* use);
 
-  // Whether there is nothing to report between the last generation of `before` and the first one of
-  // this.
+  // Returns whether there is nothing to report between the last generation of `before` and the
+  // first generation of this object.
   bool Follows(const TableChecks& before) const;
 
   // Appends the generations of `next`, which follows this.

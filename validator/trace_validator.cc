@@ -34,8 +34,8 @@ bool HoldsHeader(absl::string_view begin) {
   return absl::StrContains(begin.substr(0, kHeaderSearched), kHeaderEnd);
 }
 
-// Returns what kind of input begins with `begin`, given that reading its header returned `status`;
-// "" if it may be a trace.
+// Returns the kind of input that begins with `begin`, given that reading its header returned
+// `status`; "" if it may be a trace.
 std::string ForeignBegin(const absl::Status& status, absl::string_view begin) {
   const std::optional<Fault> fault = FaultOf(status);
   if (!fault.has_value()) return "";

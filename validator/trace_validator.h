@@ -70,15 +70,15 @@ class TraceValidator final : public SegmentConsumer {
   // Validates all of `source`, which is not damaged in transport, or undoes that damage.
   void RunUndone(std::unique_ptr<ByteSource> source);
 
-  // Returns whether the source is not a trace at all, and if so reports that.
+  // Returns whether the source is not a trace at all. If so, reports it.
   bool IsForeign();
 
   std::unique_ptr<EventValidator> MakeValidator(Version version);
 
-  // Validates all that `reader` returns.
+  // Validates all events that `reader` returns.
   void ReadAll(const SegmentPlan& plan, Reader* reader);
 
-  // Reports what is known after the last event, except for what is still open.
+  // Reports the findings that are known after the last event, except for open spans.
   void EndEvents(const Reader& reader);
 
   void ReportProgress(uint64_t input_read, uint64_t events);
@@ -99,7 +99,7 @@ class TraceValidator final : public SegmentConsumer {
   // Adds the faults that came before `event`, or before the end.
   void AddFaults(const Event* event);
 
-  // Adds the number of faults that are too many to report.
+  // Adds the number of faults beyond the maximum to report.
   void CountBeyond();
 
   // Reports how many goroutines are blocked when the trace ends.

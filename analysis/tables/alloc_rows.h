@@ -18,7 +18,7 @@ class AllocRows {
   // The objects must outlive this one.
   AllocRows(Interner* interner, TableOutput* output) : interner_(*interner), output_(*output) {}
 
-  // Takes a kSync or kExperimental event.
+  // Adds a kSync or kExperimental event.
   void Add(const Event& event);
 
  private:

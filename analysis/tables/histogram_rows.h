@@ -1,4 +1,4 @@
-// What the tables of histograms have for each bucket.
+// The buckets in the tables of histograms.
 #ifndef GOTRACE_ANALYSIS_TABLES_HISTOGRAM_ROWS_H_
 #define GOTRACE_ANALYSIS_TABLES_HISTOGRAM_ROWS_H_
 
@@ -54,7 +54,7 @@ class NamedBuckets {
   }
 
   // Calls `take` with the name, the reason, the bucket and the sums of each, in order of their
-  // texts. Those without a name come last.
+  // texts, with those without a name last.
   template <class Take>
   void ForEachSorted(const Interner& interner, const Take& take) const {
     std::vector<std::pair<Key, BucketSums>> sorted(buckets_.begin(), buckets_.end());

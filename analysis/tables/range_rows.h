@@ -23,7 +23,7 @@ class RangeRows {
   // Takes any event.
   void Add(const Event& event) { ranges_.Add(event); }
 
-  // Adds the rows of what is open. `end` is the end of the trace.
+  // Adds the rows of open ranges. `end` is the end of the trace.
   void Finish(int64_t end);
 
  private:

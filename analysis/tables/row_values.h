@@ -10,7 +10,7 @@
 
 namespace gotrace::internal {
 
-// What `flags` of an interval has.
+// The values of `flags` of an interval.
 inline constexpr int64_t kBeginMissing = 1;
 inline constexpr int64_t kEndMissing = 2;
 
@@ -20,7 +20,7 @@ std::optional<int64_t> IdOrNull(Id<Tag, int64_t> id) {
   return id.value;
 }
 
-// The background task is not a task that anybody began.
+// The background task is NULL, since no program began it.
 inline std::optional<uint64_t> TaskOrNull(TaskId id) {
   if (id == TaskId::kNone || id == kBackgroundTask) return std::nullopt;
   return id.value;

@@ -29,8 +29,8 @@ class StackRows {
     if (!event.TransitionHasSameStack()) See(event.transition_stack());
   }
 
-  // The id of a stack in tables: a hash of the content of its frames that is not negative, and that
-  // is the same on every machine; nullopt if there are no frames.
+  // Returns the id of a stack in tables, a hash of the content of its frames that is not negative
+  // and is the same on every machine; nullopt if there are no frames.
   std::optional<int64_t> IdOf(StackId stack) {
     if (stack == StackId::kNone) return std::nullopt;
     const size_t index = static_cast<size_t>(stack);
@@ -49,7 +49,7 @@ class StackRows {
   TableOutput& output_;
   std::vector<int64_t> ids_;            // By StackId; 0 if not known yet.
   std::vector<bool> is_added_;          // By StackId.
-  absl::flat_hash_set<int64_t> added_;  // With `without_pc_`, where several stacks have one id.
+  absl::flat_hash_set<int64_t> added_;  // With `without_pc_`, since several stacks may have one id.
   std::string bytes_;
 };
 

@@ -1,6 +1,6 @@
-// Events are given to a StateTracker one by one. So when it gives an interval, the event that ends
-// it is at hand, which has the next state; and when a region begins or ends, the intervals up to
-// then are known, and the goroutine is running since the last of them.
+// Events are added to a StateTracker one by one. So when it passes on an interval, the current
+// event is the one that ends it, and has the next state. When a region begins or ends, all
+// intervals up to then are known, and the goroutine has been running since the last one.
 #include "analysis/tables/state_rows.h"
 
 #include <algorithm>
@@ -197,7 +197,7 @@ void StateRows::AddGStatesRow(const GoInterval& interval) {
 }
 
 void StateRows::SetProcLimit(uint64_t limit, int64_t time) {
-  // What the trace states first has been so from its beginning.
+  // The first value in the trace applies from its beginning.
   int64_t since = proc_limits_.empty() ? *begin_ : time;
   if (!proc_limits_.empty() && limit < proc_limits_.back().procs) {
     AddGoneProcs(limit, proc_limits_.back().procs, time);
@@ -351,7 +351,7 @@ void StateRows::CloseRegions(int64_t end, int64_t flags, Goroutine* goroutine) {
     OpenRegion region = std::move(goroutine->regions.back());
     goroutine->regions.pop_back();
     region.row.flags |= flags;
-    // Where events are missing, a region may begin later than its goroutine is known.
+    // Where events are missing, a region may begin later than the last known time of its goroutine.
     const int64_t begin = region.begin;
     const StateTimes times = TimesNow(*goroutine, std::max(goroutine->since, begin));
     AddRegionsRow(*goroutine, std::move(region), std::max(end, begin), times);

@@ -1,5 +1,5 @@
-// The tables that follow from the states of goroutines, Ps and threads: `g_states`, `p_states`,
-// `m_states`, `goroutines`, `state_hist`, and with the times in them `regions` and `tasks`.
+// The tables made from the states of goroutines, Ps and threads: `g_states`, `p_states`,
+// `m_states`, `goroutines`, `state_hist`, and `regions` and `tasks`, which have times in states.
 #ifndef GOTRACE_ANALYSIS_TABLES_STATE_ROWS_H_
 #define GOTRACE_ANALYSIS_TABLES_STATE_ROWS_H_
 
@@ -35,7 +35,7 @@ struct StateTimes {
   void Add(GoState state, int64_t time);
   void Add(const StateTimes& other);
 
-  // What was added since `before`.
+  // Returns the times that were added since `before`.
   StateTimes Since(const StateTimes& before) const;
 
   // Sets the columns that have these times.
@@ -53,13 +53,13 @@ class StateRows final : public IntervalConsumer {
   // The objects must outlive this one.
   StateRows(Interner* interner, StackRows* stacks, TableOutput* output);
 
-  // Whether one of the tables is wanted, so that events are needed.
+  // Returns whether one of the tables is wanted, so that events are needed.
   bool is_needed() const { return is_needed_; }
 
-  // Takes the next event, and adds the rows of what it ends.
+  // Processes the next event, and adds the rows of everything that it ends.
   void Add(const Event& event);
 
-  // Adds the rows of what is open. `end` is the end of the trace.
+  // Adds the rows of everything that is open. `end` is the end of the trace.
   void Finish(int64_t end);
 
  private:
@@ -108,14 +108,14 @@ class StateRows final : public IntervalConsumer {
   void AddProc(const ProcInterval& interval) override;
   void AddThread(const ThreadInterval& interval) override;
 
-  // Takes a new value of GOMAXPROCS.
+  // Sets a new value of GOMAXPROCS.
   void SetProcLimit(uint64_t limit, int64_t time);
 
-  // Adds the rows of the idle Ps from `first` on, up to `end`, which do not exist any more. Rows
-  // are sorted by their ends, so this cannot wait until a P runs again, or is named at all.
+  // Adds the rows of the idle Ps from `first` up to `end`, which no longer exist. Rows are sorted
+  // by their ends, so this cannot wait until a P runs again, or is named at all.
   void AddGoneProcs(uint64_t first, uint64_t end, int64_t time);
 
-  // Since when the P exists; nullopt if GOMAXPROCS is too small for it.
+  // Returns the time since which the P exists; nullopt if GOMAXPROCS is too small for it.
   std::optional<int64_t> ExistsSince(ProcId proc) const;
 
   // Keeps track of which Ps are idle.
@@ -127,11 +127,11 @@ class StateRows final : public IntervalConsumer {
 
   Goroutine& Of(GoId id);
 
-  // Ends the goroutine that has the id, if there is one, since a new one has it: the event that
-  // ended it is missing.
+  // Ends the previous goroutine with the id of a new one, if there is one: the event that ended it
+  // is missing.
   void EndUnseen(GoId id);
 
-  // The goroutine's times up to `now`, at which it runs.
+  // Returns the goroutine's times up to `now`, at which it runs.
   static StateTimes TimesNow(const Goroutine& goroutine, int64_t now);
 
   void BeginRegion(const Event& event);
@@ -152,7 +152,7 @@ class StateRows final : public IntervalConsumer {
   const bool is_needed_;
   StateTracker tracker_;
 
-  const Event* event_ = nullptr;  // That ends the intervals which the tracker gives.
+  const Event* event_ = nullptr;  // The event that ends the intervals passed by the tracker.
   std::optional<int64_t> begin_;  // Of the trace.
   DenseTable<Goroutine> goroutines_{kSlotsForGoroutines};
   SumsByStart<HistogramTraits> states_;
@@ -160,17 +160,17 @@ class StateRows final : public IntervalConsumer {
   absl::flat_hash_map<TaskId, StateTimes> task_times_;
   absl::flat_hash_set<std::pair<GoId, TaskId>> open_tasks_;  // Of open regions, if has_tasks_.
 
-  // The values of GOMAXPROCS that matter: Ps with ids below `procs`, but not below that of the
-  // element before, exist since `since`.
+  // The values of GOMAXPROCS that matter: Ps with ids from the previous element's `procs` up to
+  // this one's exist since `since`.
   struct ProcLimit {
     int64_t since = 0;
     uint64_t procs = 0;
   };
   std::vector<ProcLimit> proc_limits_;
-  // What a P does. One that no event has named is idle.
+  // The current state of a P. A P that no event has named is idle.
   struct ProcNow {
     bool is_running = false;
-    std::optional<int64_t> idle_since;  // Nothing: from the beginning.
+    std::optional<int64_t> idle_since;  // nullopt: since the beginning.
     int cuts = 0;                       // How often the P ceased to exist while it was idle.
   };
   std::map<ProcId, ProcNow> procs_;

@@ -1,4 +1,4 @@
-// The rows of tables as structs, and what collects them column by column.
+// The rows of tables as structs, and a class that collects them column by column.
 #ifndef GOTRACE_ANALYSIS_TABLES_TABLE_ROWS_H_
 #define GOTRACE_ANALYSIS_TABLES_TABLE_ROWS_H_
 
@@ -31,8 +31,8 @@ using Nullable = std::optional<T>;
 
 }  // namespace column
 
-// A struct for each table: TracesRow, EventsRow, GStatesRow. A member has the type that its column
-// states, and is a std::optional if it may be NULL.
+// A struct for each table: TracesRow, EventsRow, GStatesRow. A member has the type of its column,
+// and is a std::optional if it may be NULL.
 #define GOTRACE_TABLE(id, ...) \
   struct id##Row {             \
     static constexpr TableId kTable = TableId::k##id;
@@ -46,7 +46,7 @@ using Nullable = std::optional<T>;
 
 namespace gotrace {
 
-// Collects the rows of all tables that are wanted, and gives them to a consumer.
+// Collects the rows of all tables that are wanted, and passes them to a consumer.
 class TableOutput {
  public:
   // `*interner` and `*consumer` must outlive this object.
@@ -54,7 +54,7 @@ class TableOutput {
 
   bool Has(TableId id) const { return tables_[static_cast<size_t>(id)].is_wanted; }
 
-  // Whether one of the columns is wanted.
+  // Returns whether one of the columns is wanted.
   bool Wants(TableId id, uint64_t columns) const {
     const Table& table = tables_[static_cast<size_t>(id)];
     return table.is_wanted && (table.columns & columns) != 0;
@@ -69,13 +69,13 @@ class TableOutput {
     if (++table.rows.size_ == capacity_) Flush(&table);
   }
 
-  // The same of a row of which no column is wanted.
+  // Adds a row of which no column is wanted.
   void AddRowWithoutColumns(TableId id) {
     Table& table = tables_[static_cast<size_t>(id)];
     if (++table.rows.size_ == capacity_) Flush(&table);
   }
 
-  // Gives the consumer all rows that it was not given.
+  // Passes all remaining rows to the consumer.
   void Flush();
 
  private:

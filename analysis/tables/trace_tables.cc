@@ -27,7 +27,7 @@ using internal::TaskOrNull;
 
 namespace {
 
-// Sets the columns that follow from the options.
+// Sets the columns that come from the options.
 void FillFromOptions(const TableOptions& options, internal::TracesRow* row) {
   row->source = options.source;
   if (options.service.has_value()) row->service = *options.service;
@@ -41,7 +41,7 @@ std::string ErrorText(const absl::Status& status) {
   return fault.has_value() ? FormatFault(*fault) : std::string(status.message());
 }
 
-// The bits of a table's columns, by their names.
+// Returns the bits of a table's columns, by their names.
 uint64_t ColumnBits(TableId id, std::initializer_list<absl::string_view> names) {
   uint64_t bits = 0;
   for (const absl::string_view name : names) {
@@ -62,7 +62,7 @@ class TraceTables::Impl {
   const Interner& interner() const { return interner_; }
 
  private:
-  // Takes a kSync event. Returns whether it begins a generation rather than ending the trace.
+  // Processes a kSync event. Returns whether it begins a generation rather than ending the trace.
   bool AddSync(const Event& event);
   void AddOther(const Event& event);
   void AddEventsRow(const Event& event);
@@ -70,7 +70,7 @@ class TraceTables::Impl {
   void AddGenerationsRow();
   void AddTracesRow();
 
-  // The id of a name with static lifetime, which is one of `names`.
+  // Returns the id of a name with static lifetime, which is one of `names`.
   template <class Enum, class NameOf>
   StringId Static(Enum value, std::vector<StringId>* names, NameOf name_of);
 
@@ -83,12 +83,12 @@ class TraceTables::Impl {
   internal::RangeRows ranges_{&interner_, &stacks_, &output_};
   internal::AllocRows allocs_{&interner_, &output_};
 
-  // Which parts of a row of `events` are worth their cost.
+  // The parts of the rows of `events` that are wanted, to avoid the cost of the others.
   const bool wants_all_events_;
   const bool wants_context_;
   const bool wants_details_;
 
-  // What was seen of the trace, and of the generation.
+  // Counts in the trace, and in the generation.
   uint64_t events_ = 0;
   int64_t begin_ = 0;
   int64_t end_ = 0;

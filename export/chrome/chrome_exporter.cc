@@ -1,6 +1,6 @@
-// How it works: each goroutine has a state, which events of it change. A slice is written where it
-// ends: that of a goroutine where it stops to run in its lane, together with the slices of syscalls
-// and ranges within it. Arrows are written where they end, too.
+// How it works: each goroutine has a state, which its events change. A slice is written when it
+// ends: the slice of a goroutine is written when the goroutine stops running in its lane, together
+// with the slices of syscalls and ranges inside it. Arrows are written when they end, too.
 #include "gotrace/chrome_exporter.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ using internal::TraceClock;
 
 constexpr int64_t kNoLane = -1;
 
-// Lanes of everything else than Ps, threads and goroutines, with the numbers of `go tool trace`.
+// Lanes of everything other than Ps, threads and goroutines, with the numbers of `go tool trace`.
 enum SpecialLane : int64_t {
   kTimersLane = 1'000'001,
   kNetworkLane = 1'000'002,
@@ -39,12 +39,12 @@ enum SpecialLane : int64_t {
 
 constexpr absl::string_view kMarkAssist = "GC mark assist";
 
-// The name of regions without one, of which viewers would show nothing.
+// The name for regions without a name, which viewers would not show.
 constexpr absl::string_view kRegion = "region";
 
 bool IsExecuting(GoState state) { return state == GoState::kRunning || state == GoState::kSyscall; }
 
-// The color of a task and its regions, one of those that viewers know.
+// Returns the color of a task and its regions, one of the colors that viewers know.
 absl::string_view ColorOfTask(TaskId task) {
   constexpr absl::string_view kColors[] = {"thread_state_running",
                                            "thread_state_runnable",
@@ -61,7 +61,7 @@ absl::string_view ColorOfTask(TaskId task) {
   return kColors[task.value % std::size(kColors)];
 }
 
-// What the filter's sets of ids are compared with.
+// The ids that are compared with the filter's sets.
 struct Owner {
   GoId goroutine;
   ProcId proc;
@@ -95,11 +95,11 @@ struct OpenRangeTraits {
 };
 using OpenRanges = internal::OpenSpans<OpenRange, OpenRangeTraits>;
 
-// If more ranges of a goroutine are open than this when it stops to run, its next slice does not
-// show them, so that the file is not larger than in proportion to the trace.
+// If more ranges than this are open on a goroutine when it stops running, its next slice does not
+// show them, so that the size of the file is in proportion to the trace.
 constexpr size_t kMaxContinuedRanges = 16;
 
-// What a goroutine counts as in the counter of goroutines.
+// The value of the goroutine counter to which a goroutine contributes.
 enum class GoCount { kNone, kRunnable, kRunning, kWaiting, kWaitingForGc, kEnd };
 
 struct OpenRegion {
@@ -117,7 +117,8 @@ struct Goroutine {
   bool has_function = false;
   std::string label;
 
-  // Where it runs; kNoLane if it does not. The next three are set then.
+  // The lane in which it runs; kNoLane if it does not run. The next three members are set if it
+  // runs.
   int64_t lane = kNoLane;
   Owner owner;
   int64_t running_since = 0;
@@ -127,11 +128,11 @@ struct Goroutine {
 
   uint32_t last_stop_stack = 0;
   OpenRanges open_ranges;
-  std::vector<Span> ended;  // Spans within its current slice, and spans that are to be in its next.
+  std::vector<Span> ended;  // Ended spans in its current slice or for its next one.
 
   std::string block_reason;
 
-  // Why it may run again: where the arrow to its next slice begins. "" if there is none.
+  // The reason why it may run again, where the arrow to its next slice begins. "" if there is none.
   struct Cause {
     std::string name;
     int64_t lane = kNoLane;
@@ -167,7 +168,7 @@ std::optional<OpenRange> TakeRange(absl::string_view name, OpenRanges* ranges) {
   return range;
 }
 
-// The output does not depend on the order of hash tables.
+// Sorts by id, so that the output does not depend on the order of hash tables.
 template <class Id>
 std::vector<Id> Sorted(const absl::flat_hash_set<Id>& ids) {
   std::vector<Id> sorted(ids.begin(), ids.end());
@@ -392,7 +393,7 @@ class ChromeExporter::State {
                     stack.size() == 0 ? "" : stack.frame(stack.size() - 1).func);
   }
 
-  // Something makes the goroutine able to run, in a lane of its own.
+  // Records that something in the lane `lane` made the goroutine able to run.
   void SetCause(const Event& event, absl::string_view name, int64_t lane, const Owner& owner,
                 Goroutine* goroutine) {
     if (lane == kNoLane) return;
@@ -400,7 +401,8 @@ class ChromeExporter::State {
                         writer_.NumberOf(event.stack())};
   }
 
-  // Viewers find no slice in which an arrow begins if no goroutine runs there.
+  // Writes an instant at the beginning of an arrow if no goroutine runs there, since viewers would
+  // find no slice.
   void MarkCause(const Event& event, absl::string_view name) {
     if (event.goroutine() == GoId::kNone) WriteInstant(event, LaneOf(event), name, "arrow");
   }
@@ -471,7 +473,7 @@ class ChromeExporter::State {
     const uint32_t stack = writer_.NumberOf(event.stack());
     Owner owner = OwnerOf(event);
     owner.goroutine = id;
-    // What was so before the trace is so since its beginning.
+    // A state from before the trace counts from its beginning.
     const int64_t begin = from == GoState::kUndetermined ? begin_ : event.time();
     if (options_.view == View::kProc) {
       ChangeOnProc(event, from, to, owner, begin, stack, &goroutine);
@@ -492,7 +494,7 @@ class ChromeExporter::State {
   void ChangeOnProc(const Event& event, GoState from, GoState to, const Owner& owner, int64_t begin,
                     uint32_t stack, Goroutine* goroutine) {
     if (from == GoState::kSyscall) {
-      // A P of its own means that the syscall did not block.
+      // If it still has a P, the syscall did not block.
       if (goroutine->lane != kNoLane) EndSyscall(goroutine, event.time(), /*blocked=*/false);
       in_syscall_.erase(event.proc().value);
       if (to != GoState::kRunning) ExitBlockedSyscall(event, goroutine);
@@ -538,7 +540,7 @@ class ChromeExporter::State {
     int64_t lane = LaneOf(event);
     Owner owner = OwnerOf(event);
     if (absl::StrContains(reason, "network")) {
-      // Whichever P or goroutine polls the network is not the cause.
+      // The P or goroutine that happens to poll the network is not the cause.
       if (options_.view != View::kThread) {
         lane = kNetworkLane;
         owner = {};
@@ -587,7 +589,8 @@ class ChromeExporter::State {
     const int64_t id = event.transition_resource().id;
     Goroutine& goroutine = goroutines_[id];
     EndRegions(&goroutine, stack);
-    // That of a thread that C created and that has left Go. It keeps its name if it comes back.
+    // The goroutine of a thread that C created and that has left Go keeps its name in case it
+    // returns.
     if (event.type() == EventType::kGoDestroySyscall) return;
     NameGoroutine(GoId{id}, goroutine);
     goroutines_.erase(id);
@@ -732,7 +735,7 @@ class ChromeExporter::State {
     } else {
       return;
     }
-    // Without a goal, the runtime states one that no heap can reach.
+    // If there is no goal, the runtime states one that no heap can reach.
     constexpr uint64_t kMaxGoal = uint64_t{1} << 50;
     const uint64_t shown = value == &heap_goal_ && metric.value > kMaxGoal ? 0 : metric.value;
     if (std::exchange(*value, shown) == shown || !Shows(EventKind::kMetric)) return;
@@ -764,7 +767,7 @@ class ChromeExporter::State {
         !Shows(open.owner)) {
       return;
     }
-    // Viewers look for the slice in which an arrow begins, and the parent may have ended.
+    // Viewers need a slice in which the arrow begins, but the parent may have ended.
     if (!tasks_.contains(task.parent.value) && ShowsTime(event.time())) {
       writer_.Write({.phase = 'I',
                      .section = ChromeSection::kTasks,
@@ -783,7 +786,7 @@ class ChromeExporter::State {
   void EndTask(const Event& event) {
     const TaskId id = event.task().id;
     const bool is_known = tasks_.contains(id.value);
-    // Ids increase: a task without a begin is older than the trace, or has ended before.
+    // Ids increase, so a task without a begin is older than the trace, or has already ended.
     if (!ShowsTask(id) || (!is_known && first_task_ != kBackgroundTask && id >= first_task_)) {
       return;
     }
@@ -931,7 +934,7 @@ class ChromeExporter::State {
   uint64_t heap_goal_ = 0;
 
   int64_t task_count_ = 0;
-  TaskId first_task_ = kBackgroundTask;  // Of those that began; kBackgroundTask if none did yet.
+  TaskId first_task_ = kBackgroundTask;  // The first that began; kBackgroundTask for none.
   bool has_tasks_ = false;
 };
 

@@ -71,7 +71,7 @@ class ChromeFocus::State {
   }
 
  private:
-  // What is known of a task.
+  // The facts known about a task.
   struct TaskUse {
     int64_t begin = EventFilter::Times().from;
     int64_t end = EventFilter::Times().to;
@@ -139,7 +139,7 @@ class ChromeFocus::State {
   const On on_;
   EventFilter& filter_;
   std::set<TaskId>& tasks_;
-  absl::flat_hash_set<std::pair<int64_t, int64_t>> unblocks_;  // By whom, and of whom.
+  absl::flat_hash_set<std::pair<int64_t, int64_t>> unblocks_;  // The unblocker, the unblocked.
   absl::flat_hash_map<TaskId, TaskUse> uses_;
 };
 

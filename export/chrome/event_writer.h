@@ -14,7 +14,7 @@
 
 namespace gotrace::internal {
 
-// What viewers show as the processes of a trace.
+// The parts of a trace that viewers show as processes.
 enum class ChromeSection : uint64_t {
   kLanes = 0,  // Ps, threads or goroutines.
   kCounters = 1,
@@ -25,8 +25,8 @@ enum class ChromeSection : uint64_t {
 // One element of "traceEvents". Members that are empty, or 0, are not written, except for the first
 // four.
 struct ChromeEvent {
-  // What it is: 'X' a slice, 'I' an instant, 'C' counters, 's' and 't' the beginning and the end of
-  // an arrow, 'b' and 'e' those of an asynchronous slice, 'M' metadata.
+  // The type of element: 'X' a slice, 'I' an instant, 'C' counters, 's' and 't' the beginning and
+  // end of an arrow, 'b' and 'e' the beginning and end of an asynchronous slice, 'M' metadata.
   char phase = 'X';
   ChromeSection section = ChromeSection::kLanes;
   int64_t lane = 0;

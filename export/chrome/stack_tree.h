@@ -1,4 +1,4 @@
-// The stacks of a trace as a tree of frames, as the Trace Event Format wants them.
+// The stacks of a trace as a tree of frames, as the Trace Event Format requires.
 #ifndef GOTRACE_EXPORT_CHROME_STACK_TREE_H_
 #define GOTRACE_EXPORT_CHROME_STACK_TREE_H_
 
@@ -14,11 +14,12 @@
 
 namespace gotrace::internal {
 
-// Gives each stack a number: that of its innermost frame in the tree of all stacks, in which a
-// frame's parent is its caller. Not thread-safe.
+// Gives each stack a number, which is the number of its innermost frame in the tree of all stacks.
+// The parent of a frame is its caller. Not thread-safe.
 class StackTree {
  public:
-  // The stacks that follow are those of another program, in which a PC is in another function.
+  // Declares that the following stacks belong to another program, in which the same PC means
+  // another function.
   void BeginProgram() { children_.clear(); }
 
   // Returns the number of `stack`, from 1; 0 for no stack and for an empty one.
@@ -39,7 +40,7 @@ class StackTree {
 
   uint32_t Insert(const Stack& stack);
 
-  std::vector<Frame> frames_;  // That of number n at n - 1.
+  std::vector<Frame> frames_;  // Frame number n is at n - 1.
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, uint32_t> children_;  // By parent and PC.
   absl::node_hash_set<std::string> names_;
   // The numbers of a generation's stacks by EventTables::StackIndex(), plus 1; 0 if not yet known.

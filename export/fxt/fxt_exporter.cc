@@ -43,22 +43,22 @@ namespace {
 // The CPU of goroutines that change their state without a P. Perfetto has no more CPUs.
 constexpr int64_t kNoCpu = 4095;
 
-// Longer strings are cut off, so that every record fits into its maximum size. Go's own strings
-// have at most 1024 bytes.
+// Longer strings are cut off, so that no record exceeds its maximum size. Go's own strings have at
+// most 1024 bytes.
 constexpr size_t kMaxText = 8000;
 
 constexpr int64_t kNotOnCpu = -1;
 
-// What the writer of a goroutine's states knows.
+// The state of writing a goroutine.
 struct GoThread {
-  bool is_introduced = false;        // Its thread record was written,
-  bool is_named = false;             // with its name,
-  StringId name = StringId::kEmpty;  // which is this one.
+  bool is_introduced = false;        // Whether its thread record was written.
+  bool is_named = false;             // Whether its name was written.
+  StringId name = StringId::kEmpty;  // The name that was written.
   int64_t cpu = kNotOnCpu;           // Where the file says that it runs.
 };
 
-// If the end of a slice interrupts more than this number of others, these do not begin again, so
-// that the file is not larger than in proportion to the trace.
+// If the end of a slice interrupts more than this number of others, these are not resumed, so that
+// the size of the file is in proportion to the trace.
 constexpr size_t kMaxInterrupted = 16;
 
 bool IsRegion(const ViewSlice& slice) { return slice.key.kind == ViewSlice::Kind::kRegion; }
@@ -125,12 +125,13 @@ class FxtExporter::Impl final : private ProgramView::Delegate {
   void WriteState(const GoInterval& interval);
   void Enter(const GoInterval& interval, int64_t time, GoThread* go);
   void Leave(GoId id, FxtState state, int64_t time, GoThread* go, absl::string_view reason = "");
-  // Writes that something woke a goroutine. Returns false if nothing is known to have.
+  // Writes that something woke a goroutine. Returns false if the waker is not known.
   bool WriteWakeup(const GoInterval& interval);
   void WriteSyscall(const GoInterval& interval, int64_t begin, int64_t end);
   void WriteWait(const GoInterval& interval, int64_t begin, int64_t end);
   void WriteFlows(const GoInterval& interval);
-  // Writes that what another goroutine did at `begin` let `goroutine` run at `end`.
+  // Writes a flow from the action of another goroutine at `begin` to `goroutine`, which could run
+  // because of it, at `end`.
   void WriteFlow(absl::string_view name, const Cause& cause, int64_t begin, GoId goroutine,
                  int64_t end);
   bool SelectsPlace(ProcId proc, ThreadId thread) const {
@@ -151,15 +152,15 @@ class FxtExporter::Impl final : private ProgramView::Delegate {
   uint64_t KoidOf(GoId id) { return koids_.Of(ResourceKind::kGoroutine, id.value); }
   uint64_t LaneOf(const ResourceId& scope);
   uint64_t LaneOf(const Event& event) { return LaneOf(ScopeOf(event)); }
-  // The goroutine of an event, or its P, or none of them.
+  // Returns the goroutine of an event, or else its P, or else nothing.
   static ResourceId ScopeOf(const Event& event);
 
-  // The CPU that a P is in the file.
+  // Returns the CPU of a P in the file.
   int64_t CpuOf(ProcId proc) const {
     return (proc.value >= 0 && proc.value < kNoCpu ? proc.value : kNoCpu) ^ cpu_bits_;
   }
 
-  // Return an event record of `lane`, and a scheduling record. Write() writes it.
+  // Return an event record of `lane`, and a scheduling record, for Write().
   FxtRecord& Make(FxtEvent kind, int64_t time, uint64_t lane, absl::string_view category,
                   absl::string_view name);
   FxtRecord& Make(FxtScheduling kind, int64_t time, int64_t cpu);
@@ -187,7 +188,7 @@ class FxtExporter::Impl final : private ProgramView::Delegate {
   const EventFilter& select_ = view_.selection();
   internal::FxtKoids koids_ = internal::FxtKoids(options_.pid);
   FxtRecord record_;
-  std::string stack_text_;  // That of the record.
+  std::string stack_text_;  // The stack of the record.
 
   bool has_process_ = false;
   bool is_finishing_ = false;  // Whether intervals end because the trace does.
@@ -197,7 +198,7 @@ class FxtExporter::Impl final : private ProgramView::Delegate {
   absl::flat_hash_set<uint64_t> lanes_;  // Those without a goroutine that were introduced.
   uint64_t flows_ = 0;
 
-  // What keeps ids apart from those of other processes.
+  // Makes ids different from those of other processes.
   const int64_t cpu_bits_ = static_cast<int64_t>(internal::ProcessBits(options_.pid, 12));
   const uint64_t id_bits_ = internal::ProcessBits(options_.pid, 64);
 };
@@ -433,7 +434,7 @@ void FxtExporter::Impl::WriteState(const GoInterval& interval) {
     WriteWait(interval, begin, std::min(interval.end, view_.to()));
   }
   WriteFlows(interval);
-  // After a gap nothing is known of the goroutine until its next interval.
+  // After a gap, the state of the goroutine is unknown until its next interval.
   const bool has_gap = interval.end_clipped && !is_finishing_;
   if (interval.end > view_.to() || !(interval.ends_life || has_gap)) return;
   if (go.cpu != kNotOnCpu || SelectsPlace(interval.ended_by.proc, interval.ended_by.thread)) {
@@ -457,7 +458,7 @@ void FxtExporter::Impl::Enter(const GoInterval& interval, int64_t time, GoThread
   if (go->cpu == kNotOnCpu && !SelectsPlace(interval.begun_by.proc, interval.begun_by.thread)) {
     return;
   }
-  // In a wake-up without a waker, Perfetto takes the thread for its own waker.
+  // Perfetto assumes that a thread woken without a waker woke itself.
   if (go->cpu == kNotOnCpu && interval.state == GoState::kRunnable && !is_clipped &&
       WriteWakeup(interval)) {
     return;

@@ -1,4 +1,4 @@
-// What FxtWriter and FxtReader know of FXT, the trace format of Fuchsia, besides its records.
+// Constants and helpers for FXT, the trace format of Fuchsia, that FxtWriter and FxtReader share.
 // FORMAT.md describes how they are encoded.
 #ifndef GOTRACE_EXPORT_FXT_FXT_FORMAT_H_
 #define GOTRACE_EXPORT_FXT_FXT_FORMAT_H_
@@ -26,7 +26,7 @@ inline constexpr size_t kFxtMaxText = 32'000;
 // The "weight" of the idle thread in scheduling records.
 inline constexpr int32_t kFxtIdleWeight = INT32_MIN;
 
-// Where the value of an argument is.
+// The place of an argument's value.
 enum class FxtPayload : uint8_t {
   kUnknown,  // The type is not known.
   kNone,     // There is no value.

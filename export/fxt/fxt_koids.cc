@@ -3,7 +3,7 @@
 namespace gotrace::internal {
 namespace {
 
-// The usual ids of a kind: those of the numbers from `first` to `last`.
+// The usual ids of a kind, for the numbers from `first` to `last`.
 struct Usual {
   uint64_t base;
   uint64_t first;

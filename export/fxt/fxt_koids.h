@@ -12,16 +12,16 @@
 
 namespace gotrace::internal {
 
-// Everything that has events is a thread with an id of its own. All ids are less than 2^32, of
-// which Perfetto keeps no more. In the file of process 1, usual ids follow from what the thread is:
+// Everything that has events is a thread with an id of its own. All ids are less than 2^32, since
+// Perfetto keeps only 32 bits. In the file of process 1, ids are usually as follows:
 //
 //   1 .. 0xfeffffff    the goroutine with this id
 //   0xff000000 + N     M number N, less than 0xfe0000
 //   0xfffe0000 ...     parts of the runtime
 //   0xffff0000 + N     P number N, less than 0x10000
 //
-// What has a larger number, and a goroutine 0, gets an id from 0x80000000 on that nothing else has.
-// In the files of other processes all ids are combined with ProcessBits().
+// Goroutine 0, and anything with a larger number, gets an unused id from 0x80000000 on. In the
+// files of other processes all ids are combined with ProcessBits().
 //
 // Memory is in proportion to the number of goroutines whose ids are 0x80000000 or more, or 0.
 class FxtKoids {
@@ -31,23 +31,23 @@ class FxtKoids {
 
   explicit FxtKoids(uint64_t pid = 1) : bits_(ProcessBits(pid, 32)) {}
 
-  // Returns the id of a goroutine, a P or a thread, always the same one.
+  // Returns the id of a goroutine, a P or a thread, which is the same at each call.
   uint64_t Of(ResourceKind kind, int64_t id);
 
   // Returns the id of a part of the runtime.
   uint64_t Of(Part part) { return Of(ResourceKind::kNone, static_cast<int64_t>(part)); }
 
-  // Returns whether some goroutine has another id than the one that follows from its own.
+  // Returns whether the id of some goroutine is not the usual one.
   bool has_renamed_goroutines() const { return has_renamed_goroutines_; }
 
  private:
-  // From here on, ids may be given to something else.
+  // The lowest id that may be given to something else than its usual owner.
   static constexpr uint64_t kFirstShared = 0x80000000;
 
   const uint64_t bits_;
-  absl::flat_hash_map<std::pair<ResourceKind, int64_t>, uint64_t> koids_;  // Not the usual ones.
+  absl::flat_hash_map<std::pair<ResourceKind, int64_t>, uint64_t> koids_;  // Unusual ids.
   absl::flat_hash_set<uint64_t> taken_;  // From kFirstShared on, before they are combined.
-  // The next one to give away. All high bits are set, unlike in usual ids of other processes.
+  // The next id to assign. All high bits are set, unlike in the usual ids of other processes.
   uint64_t next_ = 0xfeffffff;
   bool has_renamed_goroutines_ = false;
 };

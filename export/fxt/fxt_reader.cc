@@ -1,7 +1,7 @@
 // A record begins with its type and its size. Next() takes its words from the source, and Parse()
-// reads them with a Cursor, which refuses to read beyond the size. A record whose content does not
-// fit into its size has a wrong size, so nothing after it can be found. Words that are left over
-// are an extension of the format that this reader does not know.
+// reads them with a Cursor, which refuses to read beyond the size. If the content of a record does
+// not fit into its size, the size is wrong, so nothing after it can be found. Remaining words are
+// an extension of the format that this reader does not know.
 #include "gotrace/fxt_reader.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using internal::LittleEndian;
 
 constexpr size_t kWord = sizeof(uint64_t);
 
-// How much of a large record is in memory at a time. Its payload is not kept.
+// The part of a large record that is in memory at a time. Its payload is not kept.
 constexpr size_t kMaxLargeFill = ByteSource::kMaxFill;
 
 uint64_t Bits(uint64_t word, int first, int last) {
@@ -38,7 +38,7 @@ uint64_t WordAt(absl::string_view bytes) {
   return LittleEndian(word);
 }
 
-// The words of a record, or of an argument of it.
+// Reads the words of a record, or of one of its arguments.
 class Cursor {
  public:
   explicit Cursor(absl::string_view bytes) : bytes_(bytes) {}
@@ -61,7 +61,7 @@ class Cursor {
     return true;
   }
 
-  // Takes the next `words` words away, and returns a cursor for them.
+  // Splits off a cursor for the next `words` words.
   bool Part(size_t words, Cursor* part) {
     if (bytes_.size() / kWord < words) return false;
     *part = Cursor(bytes_.substr(0, words * kWord));
@@ -102,7 +102,7 @@ class FxtReader::State {
   const ByteSource& source() const { return *source_; }
 
  private:
-  // What the records of one provider refer to.
+  // The tables to which the records of one provider refer.
   struct Provider {
     bool has_info = false;
     uint64_t ticks_per_second = 1'000'000'000;
@@ -122,7 +122,7 @@ class FxtReader::State {
   bool ParseArguments(size_t count, Cursor* cursor);
   bool ParseArgument(Cursor* cursor);
 
-  // Stores what a reference means. Return false if the words end before its content.
+  // Store the value of a reference. Return false if the words end before its content.
   bool Resolve(uint64_t ref, Cursor* cursor, absl::string_view* text);
   bool Resolve(uint64_t ref, Cursor* cursor, FxtThread* thread);
 
@@ -224,7 +224,8 @@ bool FxtReader::State::BeginRecord(uint64_t* header) {
 }
 
 bool FxtReader::State::SkipRecord() {
-  // What the record refers to stays in memory until the next call, but not the rest of a large one.
+  // The data to which the record refers stays in memory until the next call, but not the rest of a
+  // large record.
   uint64_t left = size_;
   for (;;) {
     const uint64_t begin = source_->offset();
@@ -244,7 +245,7 @@ bool FxtReader::State::SkipRecord() {
 }
 
 FxtReader::State::Provider& FxtReader::State::ProviderOf(uint32_t id) {
-  // Real files have a few dozen. What a damaged one has beyond the limit shares one table.
+  // Real files have a few dozen. In a damaged file, all providers beyond the limit share one table.
   constexpr size_t kMaxProviders = size_t{1} << 16;
   const auto found = providers_.find(id);
   if (found != providers_.end()) return found->second;

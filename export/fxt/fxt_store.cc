@@ -114,8 +114,7 @@ class OneshotStore final : public FxtStore {
   OneshotStore(size_t words, ByteSink* out) : block_(words - FxtBufferFull().size()), out_(*out) {}
 
   bool Append(absl::Span<const uint64_t> words) override {
-    // What comes later is dropped even if it is small enough: the file has the beginning without
-    // gaps.
+    // Later records are dropped even if they are small enough, so that the file has no gaps.
     is_full_ = is_full_ || !block_.Append(words);
     return !is_full_;
   }
@@ -142,7 +141,7 @@ class CircularStore final : public FxtStore {
     return definitions_.Append(words);
   }
 
-  // Each call has one record, since definitions have a part of their own.
+  // Each call has one record, since definitions are stored separately.
   bool Append(absl::Span<const uint64_t> words) override {
     if (!halves_[current_].Append(words)) {
       if (words.size() > halves_[current_].capacity()) return false;
@@ -173,7 +172,7 @@ class CircularStore final : public FxtStore {
   ByteSink& out_;
 };
 
-// The producer appends to one half while a thread, the saver, writes the other one.
+// The producer appends to one half while a thread, the saver, writes the other.
 class StreamingStore final : public FxtStore {
  public:
   StreamingStore(size_t words, ByteSink* out)
@@ -204,8 +203,8 @@ class StreamingStore final : public FxtStore {
   }
 
  private:
-  // Gives the current half to the saver, and makes the other one, which is empty, the current one.
-  // Returns false if the other one is still being written.
+  // Passes the current half to the saver, and makes the other half, which is empty, the current
+  // one. Returns false if the other half is still being written.
   bool HandOver(bool may_wait) {
     if (!saver_.has_value()) {
       halves_[current_].WriteTo(&out_);

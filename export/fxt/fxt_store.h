@@ -1,5 +1,5 @@
-// Where an FxtWriter puts records: directly into a ByteSink, or into memory of a fixed size first,
-// in the ways in which Fuchsia's tracing buffers them.
+// The output of an FxtWriter: a ByteSink, written directly or through a buffer of a fixed size that
+// works like those of Fuchsia's tracing.
 #ifndef GOTRACE_EXPORT_FXT_FXT_STORE_H_
 #define GOTRACE_EXPORT_FXT_FXT_STORE_H_
 
@@ -13,7 +13,7 @@
 
 namespace gotrace::internal {
 
-// Takes records as words. What is appended together is either kept as a whole, or not at all.
+// Stores records as words. The words of one call are either all kept or all dropped.
 class FxtStore {
  public:
   virtual ~FxtStore() = default;
@@ -21,25 +21,25 @@ class FxtStore {
   // Appends records. Returns whether they were kept; if not, they are dropped. Never waits.
   virtual bool Append(absl::Span<const uint64_t> words) = 0;
 
-  // Whether definitions, of which the records that follow make use, have a part of their own that
-  // is never overwritten: then they are appended with this function, apart from the records, and an
-  // index must never be defined twice. Otherwise they come right before the record that needs them.
+  // Returns whether definitions have a part of their own that is never overwritten. If so, they are
+  // appended separately from the records that use them, and an index must never be defined twice.
+  // Otherwise they come right before the record that needs them.
   virtual bool KeepsDefinitions() const { return false; }
   virtual bool AppendDefinition(absl::Span<const uint64_t> /*words*/) { return false; }
 
-  // How many of the kept records were replaced by later ones.
+  // Returns how many of the kept records were replaced by later ones.
   virtual uint64_t replaced() const { return 0; }
 
-  // Writes what is kept. Returns the first error. The caller finishes the ByteSink.
+  // Writes the kept records. Returns the first error. The caller finishes the ByteSink.
   virtual absl::Status Finish() = 0;
 };
 
 // Returns a store for `buffer`. `out` must outlive it.
 std::unique_ptr<FxtStore> MakeFxtStore(const FxtBuffer& buffer, ByteSink* out);
 
-// The words that the file, and each provider's part of it, begin with: the magic record, a provider
-// called "gotrace" and its section. Then come the words of a provider event that says that its
-// buffer was full and records were dropped.
+// Returns the first words of the file, and of each provider's part of it: the magic record, a
+// provider called "gotrace" and its section. They are followed by the words of a provider event
+// that reports that the buffer was full and records were dropped.
 absl::Span<const uint64_t> FxtHeader();
 absl::Span<const uint64_t> FxtBufferFull();
 

@@ -7,7 +7,7 @@
 
 namespace gotrace::internal {
 
-// Appends `record` as one line: its offset, what it is, and its fields.
+// Appends `record` as one line: its offset, its kind, and its fields.
 //
 //   320 duration-begin time=1200 process=1 thread=7 category="region" name="parse" {"task": 3}
 //

@@ -43,7 +43,7 @@ ValidationReport ValidateFxt(std::unique_ptr<ByteSource> source, const ValidateO
   report.status = reader.status();
   report.good_events = report.events;
   report.good_bytes = reader.offset();
-  // What comes after a wrong size counts.
+  // The bytes after a wrong size count too.
   while (bytes.Fill(ByteSource::kMaxFill).ok() && !bytes.window().empty()) {
     bytes.Skip(bytes.window().size());
     bytes.Release(bytes.offset());

@@ -9,8 +9,8 @@
 
 namespace gotrace::internal {
 
-// Reads all of `source`, an FXT file (see IsFxt()), and reports what FxtReader finds in it. The
-// events of the report are records. Of `options`, jobs and limits do not apply.
+// Reads all of `source`, an FXT file (see IsFxt()), and reports the problems that FxtReader finds.
+// The events of the report are records. jobs and limits of `options` do not apply.
 ValidationReport ValidateFxt(std::unique_ptr<ByteSource> source, const ValidateOptions& options);
 
 }  // namespace gotrace::internal

@@ -98,7 +98,7 @@ bool FxtWriter::Encode(const FxtRecord& record, bool texts_in_table) {
   if (is_kept) return true;
   ++dropped_;
   if (store_->KeepsDefinitions()) return false;
-  // The definitions that would have come with this record are missing in the file.
+  // The definitions of this record are missing from the file.
   strings_.Clear();
   threads_.Clear();
   has_begun_ = !is_first;
@@ -106,7 +106,7 @@ bool FxtWriter::Encode(const FxtRecord& record, bool texts_in_table) {
 }
 
 bool FxtWriter::Keep(FxtType type) {
-  // The names of processes and threads are needed as long as the strings.
+  // Names of processes and threads must be kept as long as the strings.
   if (type == FxtType::kKernelObject && store_->KeepsDefinitions() &&
       store_->AppendDefinition(words_)) {
     return true;
@@ -131,7 +131,7 @@ void FxtWriter::EncodeEvent(const FxtRecord& record) {
 
 void FxtWriter::EncodeObject(const FxtRecord& record) {
   const bool is_user = record.type == FxtType::kUserObject;
-  // Only the process counts for the reader.
+  // Readers use only the process.
   const uint8_t thread = is_user ? RefTo(record.thread) : record.kind;
   const uint16_t name = RefTo(record.name);
   words_.push_back(Bits(thread, 16) | Bits(name, 24) | Bits(record.arguments.size(), 40));
@@ -183,7 +183,7 @@ void FxtWriter::EncodeArguments(const FxtRecord& record) {
         break;
       }
     }
-    // Too large a value makes the record too large as well, which Encode() refuses.
+    // If the value is too large, so is the record, which Encode() rejects.
     words_[begin] |= Bits((words_.size() - begin) & kFxtMaxRecordWords, 4);
   }
 }

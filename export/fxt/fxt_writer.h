@@ -17,9 +17,9 @@
 
 namespace gotrace::internal {
 
-// Gives keys the indices 1 to `kSize`. When all are taken, the oldest is given to a new key.
-// `Lookup` is what keys are looked up by. The kSafe indices that are returned last stay valid: a
-// key whose index would be given away soon gets a new one.
+// Assigns the indices 1 to `kSize` to keys. When all are taken, the oldest is reassigned to the new
+// key. `Lookup` is the type by which keys are looked up. The kSafe indices that were returned last
+// stay valid: a key whose index would soon be reassigned gets a new one.
 template <class Key, class Lookup, size_t kSize, size_t kSafe>
 class RecyclingTable {
  public:
@@ -28,7 +28,7 @@ class RecyclingTable {
     bool is_new = false;  // Whether the index has to be defined now.
   };
 
-  // Returns the index of `key`. Without `may_replace`, keys that find the table full get none.
+  // Returns the index of `key`. Without `may_replace`, there is none if the table is full.
   Entry Get(const Lookup& key, bool may_replace) {
     const auto found = index_of_.find(key);
     if (found != index_of_.end() && !IsGivenAwaySoon(found->second)) return {found->second, false};
@@ -36,7 +36,7 @@ class RecyclingTable {
     return {Add(Key(key)), true};
   }
 
-  // Takes the index back from the key that got it last, as it could not be defined.
+  // Takes the last assigned index back from its key, because it could not be defined.
   void Undo() { Remove(Last()); }
 
   void Clear() {
@@ -71,7 +71,7 @@ class RecyclingTable {
 
   absl::flat_hash_map<Key, uint16_t> index_of_;
   std::vector<Key> keys_;  // By index - 1. Grows to kSize.
-  size_t next_ = 0;        // The place that the next new key takes.
+  size_t next_ = 0;        // The place of the next new key.
 };
 
 // Writes records to a store. The file begins with the records of FxtHeader() and the number of
@@ -83,21 +83,22 @@ class FxtWriter {
 
   explicit FxtWriter(std::unique_ptr<FxtStore> store, uint64_t ticks_per_second = 1'000'000'000);
 
-  // Writes `record`, and before it the definitions that it needs: an event, an object, a blob, a
-  // scheduling or a log record. Others come with these, or are refused. Names, categories and texts
-  // of arguments are put into the string table, and longer texts are inline. Strings of more than
-  // kFxtMaxText bytes are cut off. Returns false if the record was dropped: if it would be larger
-  // than the format allows, has more than 15 arguments, or finds no room in the store.
+  // Writes `record`, which must be an event, object, blob, scheduling or log record, preceded by
+  // the definitions that it needs. Records of other types are dropped. Names, categories and texts
+  // of arguments are put into the string table; longer texts are inline. Strings of more than
+  // kFxtMaxText bytes are cut off. Returns false if the record was dropped because of its type,
+  // because it is larger than the format allows or has more than 15 arguments, or because the store
+  // is full.
   bool Write(const FxtRecord& record);
 
-  // The same, with the texts of arguments inline: for texts that hardly come twice.
+  // The same, with the texts of arguments inline. For texts that are unlikely to be repeated.
   bool WriteOnce(const FxtRecord& record);
 
-  // Returns how many records were dropped, and how many were replaced by later ones.
+  // Return how many records were dropped, and how many were replaced by later ones.
   uint64_t dropped() const { return dropped_; }
   uint64_t replaced() const { return store_->replaced(); }
 
-  // Writes what the store has kept. Returns the first error. The caller finishes the ByteSink.
+  // Writes the records in the store. Returns the first error. The caller finishes the ByteSink.
   absl::Status Finish();
 
  private:
@@ -108,8 +109,8 @@ class FxtWriter {
   void EncodeScheduling(const FxtRecord& record);
   void EncodeArguments(const FxtRecord& record);
 
-  // Returns the reference to a string or thread. Defines it, if need be. The content of one that is
-  // not in the table has to be appended behind with AppendInline().
+  // Returns the reference to a string or thread, which is defined if necessary. If it is not in the
+  // table, its content must be appended later with AppendInline().
   uint16_t RefTo(absl::string_view text, bool in_table = true);
   uint8_t RefTo(const FxtThread& thread);
   bool Define(absl::Span<const uint64_t> words);

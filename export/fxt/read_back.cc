@@ -11,7 +11,7 @@
 namespace gotrace::internal {
 namespace {
 
-// What is needed of a record after the next one was read.
+// The members of a record that are needed after the next one is read.
 struct Item {
   int64_t time = 0;
   FxtType type = FxtType::kEvent;
@@ -90,7 +90,7 @@ class Reconstruction {
     items_.push_back(std::move(item));
   }
 
-  // Records may come before that of their thread.
+  // Records may come before the record of their thread.
   void UseOwnIds() {
     for (Item& item : items_) {
       const bool is_wakeup = item.type == FxtType::kScheduling &&
@@ -107,7 +107,7 @@ class Reconstruction {
     }
   }
 
-  // A thread's state, since when.
+  // A thread's state, and the time since which it lasts.
   struct State {
     GoState state = GoState::kUndetermined;
     int64_t since = 0;

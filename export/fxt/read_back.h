@@ -1,4 +1,4 @@
-// What an FXT file says about goroutines, worked out from its records alone: for tests.
+// Reconstructs the history of goroutines from the records of an FXT file alone, for tests.
 #ifndef GOTRACE_EXPORT_FXT_READ_BACK_H_
 #define GOTRACE_EXPORT_FXT_READ_BACK_H_
 
@@ -14,26 +14,26 @@
 
 namespace gotrace::internal {
 
-// Goroutines have their own ids in it, also where the file has other ones.
+// Goroutines have their own ids here, even where the file has others.
 struct ReadBack {
-  // By thread, and by GoState: for how many nanoseconds the thread was in the state.
+  // By thread and GoState: how many nanoseconds the thread was in the state.
   std::map<uint64_t, std::array<uint64_t, 6>> sums;
 
   // By time and the thread that was woken: the waker, or 0 if there is none.
   std::map<std::pair<int64_t, uint64_t>, uint64_t> wakeups;
 
-  // Names of threads; the last one of each.
+  // The last name of each thread.
   std::map<uint64_t, std::string> names;
 
-  // Durations that ended as "THREAD CATEGORY NAME [BEGIN, END)", those that did not with "open" as
-  // their end, asynchronous ones with the id in place of the thread. Instants and counters as
-  // "THREAD CATEGORY NAME TIME {ARGUMENTS}". Flows as "NAME FROM TIME -> TO TIME". Sorted.
+  // Durations as "THREAD CATEGORY NAME [BEGIN, END)", with "open" as the end of those that did not
+  // end, and the id in place of the thread for asynchronous ones. Instants and counters as "THREAD
+  // CATEGORY NAME TIME {ARGUMENTS}". Flows as "NAME FROM TIME -> TO TIME". Sorted.
   std::vector<std::string> durations;
   std::vector<std::string> tasks;
   std::vector<std::string> instants;
   std::vector<std::string> flows;
 
-  // Everything that the reader reports, or that does not fit together: "" if nothing.
+  // All problems that the reader reports, and all contradictions; "" if none.
   std::string problems;
 
   int64_t end = 0;  // The time of the last record.

@@ -14,13 +14,13 @@ namespace {
 constexpr std::array<uint32_t, 8> kSalt = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
                                            0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
 
-// The bit of the word `i` that a hash sets.
+// Returns the bit of the word `i` that a hash sets.
 uint32_t BitOf(uint64_t hash, size_t i) {
   return uint32_t{1} << (static_cast<uint32_t>(hash) * kSalt[i] >> 27);
 }
 
 constexpr size_t kMaxBytes = size_t{1} << 20;
-// With 11.5 bits for each value half of the bits are set.
+// With 11.5 bits for each value, half of the bits are set.
 constexpr size_t kBitsPerValue = 12;
 
 }  // namespace
@@ -52,7 +52,7 @@ bool BloomFilter::Contains(uint64_t hash) const {
 
 void BloomFilter::Shrink() {
   while (blocks_.size() > 1) {
-    // A hash that belongs to the blocks 2i and 2i + 1 belongs to i in a filter of half the size.
+    // Hashes of blocks 2i and 2i + 1 belong to block i in a filter of half the size.
     std::vector<Block> half(blocks_.size() / 2);
     size_t bits = 0;
     for (size_t i = 0; i < half.size(); ++i) {

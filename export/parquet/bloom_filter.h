@@ -1,5 +1,5 @@
-// The split-block Bloom filter of Parquet: eight 32-bit words a block, and in each word one bit for
-// each value.
+// The split-block Bloom filter of Parquet: a block has eight 32-bit words, and each value sets one
+// bit in each word of its block.
 #ifndef GOTRACE_EXPORT_PARQUET_BLOOM_FILTER_H_
 #define GOTRACE_EXPORT_PARQUET_BLOOM_FILTER_H_
 
@@ -17,20 +17,21 @@ class BloomFilter {
  public:
   static constexpr size_t kBlockBytes = 32;
 
-  // A filter for up to `values` different values. It finds about one in 300 values that were not
-  // added, but more if there are more than 700,000, since it has at most a megabyte.
+  // Makes a filter for up to `values` different values. About one in 300 look-ups of other values
+  // is a false positive; more if there are more than 700,000 values, since the filter is at most a
+  // megabyte.
   explicit BloomFilter(size_t values);
-  // A filter as Append() writes it, of a multiple of kBlockBytes bytes, and not empty.
+  // Parses a filter that Append() wrote: a positive multiple of kBlockBytes bytes.
   explicit BloomFilter(absl::string_view bytes);
 
-  // The hash of a value: of the bytes of a text, or of an integer as PLAIN encodes it.
+  // Returns the hash of a value: of the bytes of a text, or of an integer in PLAIN encoding.
   static uint64_t Hash(absl::string_view bytes);
 
   void Add(uint64_t hash);
   bool Contains(uint64_t hash) const;
 
-  // Makes the filter smaller as long as no more than half of its bits are set, so that it has the
-  // right size for values of which many were equal.
+  // Halves the filter while no more than half of its bits are set, so that its size is right even
+  // if many of the values were equal.
   void Shrink();
 
   void Append(std::string* out) const;

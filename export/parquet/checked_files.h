@@ -20,7 +20,7 @@
 
 namespace gotrace::internal {
 
-// Writes each table as a file in memory, and keeps what a reader should find in it.
+// Writes each table as a file in memory, and keeps the expected contents.
 class CheckedFiles final : public TableConsumer {
  public:
   explicit CheckedFiles(ParquetRowsOptions options) : is_signed_(options.is_signed) {
@@ -61,8 +61,8 @@ class CheckedFiles final : public TableConsumer {
     }
   }
 
-  // Ends the files and reads them. Returns what was read of each table, or the first difference to
-  // what was written.
+  // Ends the files and reads them. Returns the contents of each table, or the first difference from
+  // the expected contents.
   absl::StatusOr<std::vector<ParquetFile>> Check(bool is_complete) {
     std::vector<ParquetFile> files;
     for (const TableInfo& table : AllTables()) {

@@ -109,7 +109,7 @@ std::string ChunkWriter::MakeMetaData(uint64_t filter_offset, size_t filter_leng
     entries += page.entries;
     nulls += page.nulls;
     if (page.nulls == page.entries) continue;
-    // An exact bound that equals another one that is not makes it exact.
+    // Of equal bounds, an exact one makes the result exact.
     if (min == nullptr || page.min.order < min->min.order) min = &page, is_min_exact = false;
     if (page.min.order == min->min.order) is_min_exact |= page.min.is_exact;
     if (max == nullptr || page.max.order > max->max.order) max = &page, is_max_exact = false;

@@ -24,10 +24,10 @@ class Compressor {
   Compressor(const Compressor&) = delete;
   Compressor& operator=(const Compressor&) = delete;
 
-  // Returns the compressed bytes, valid until the next call. Nothing if memory ran out.
+  // Returns the compressed bytes, valid until the next call; "" if memory ran out.
   absl::string_view Compress(absl::string_view bytes);
 
-  // Whether memory sufficed for all calls.
+  // Returns whether memory sufficed for all calls.
   bool ok() const { return ok_; }
 
  private:
@@ -36,7 +36,7 @@ class Compressor {
   std::string out_;
 };
 
-// A leaf of the schema, which is what has values: a column, or the keys or the values of a map.
+// A leaf of the schema, which holds values: a column, or the keys or the values of a map.
 struct Leaf {
   std::vector<std::string> path;
   PhysicalType type = PhysicalType::kInt64;
@@ -47,10 +47,10 @@ struct Leaf {
   bool bloom_filter = false;
 };
 
-// The smallest or largest value of a page or chunk, or a text that is a bit smaller or larger.
+// The smallest or largest value of a page or chunk, or for texts a shorter bound.
 struct Bound {
-  std::string order;  // Bytes that compare as the values do.
-  std::string value;  // As the file has it.
+  std::string order;  // Bytes that compare like the values.
+  std::string value;  // As stored in the file.
   bool is_exact = true;
 };
 
@@ -58,11 +58,11 @@ struct Page {
   Encoding encoding = Encoding::kPlain;
   size_t first_row = 0;
   size_t entries = 0;  // Values and nulls.
-  size_t nulls = 0;    // Also empty maps, and maps that are null.
-  Bound min, max;      // If there is a value that is not null.
+  size_t nulls = 0;    // Includes empty maps and null maps.
+  Bound min, max;      // Set if there is a value that is not null.
 };
 
-// What the footer says about a chunk.
+// The description of a chunk in the footer.
 struct Chunk {
   std::string meta_data;     // A ColumnMetaData.
   std::string column_index;  // A ColumnIndex.
@@ -75,14 +75,14 @@ struct Chunk {
 // Writes the pages of one chunk: the dictionary, if there is one, and then the data pages.
 class ChunkWriter {
  public:
-  // All of these must outlive it.
+  // The arguments must outlive this object.
   ChunkWriter(const Leaf* leaf, Compressor* compressor, ByteSink* sink);
 
   void WriteDictionary(size_t entries, absl::string_view body);
   void WritePage(Page page, absl::string_view body);
 
-  // Call it after the last page. `filter_offset` and `filter_length` say where the Bloom filter of
-  // the chunk is; the length is 0 if there is none.
+  // Call it after the last page. `filter_offset` and `filter_length` are the place of the chunk's
+  // Bloom filter; the length is 0 if there is none.
   Chunk Finish(uint64_t filter_offset, size_t filter_length) const;
 
  private:

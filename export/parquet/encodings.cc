@@ -16,7 +16,7 @@ int BitWidth(uint64_t value) { return static_cast<int>(std::bit_width(value)); }
 
 namespace {
 
-// How many values are packed at once: with 32, they end at a word for each width.
+// How many values are packed at once. With 32, they end at a word boundary for every width.
 constexpr size_t kBlock = 32;
 
 // Writes 32 values of kWidth bits each, the lowest bit first: 4 * kWidth bytes.
@@ -34,7 +34,7 @@ void Pack(const T* values, char* out) {
         std::memcpy(out, &word, sizeof(word));
         out += sizeof(word);
         filled -= 64;
-        // The bits of the value that did not fit. None if it ends with the word.
+        // The bits of the value that did not fit; none if it ends with the word.
         word = filled == 0 ? 0 : value >> (kWidth - filled);
       }
     }
@@ -116,7 +116,7 @@ void AppendPackedRun(const T* values, size_t count, int bit_width, std::string* 
 template <typename T>
 void AppendHybrid(absl::Span<const T> values, int bit_width, std::string* out) {
   const size_t size = values.size();
-  size_t packed = 0;  // Where the values that are not yet written begin.
+  size_t packed = 0;  // The index of the first value that is not yet written.
   for (size_t i = 0; i + kMinRun <= size;) {
     if (!BeginsRun(&values[i])) {
       i += 8;

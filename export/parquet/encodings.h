@@ -14,7 +14,7 @@ namespace gotrace::internal::parquet {
 // The number of bits that `value` needs; 0 for 0.
 int BitWidth(uint64_t value);
 
-// Appends the lowest `sizeof(T)` bytes of `value`, the lowest first.
+// Appends the lowest `sizeof(T)` bytes of `value`, lowest first.
 template <typename T>
 void AppendLittleEndian(T value, std::string* out) {
   char bytes[sizeof(T)];
@@ -33,7 +33,7 @@ void AppendPlainText(absl::string_view text, std::string* out);
 // which is 1 to 32.
 void AppendRle(absl::Span<const uint32_t> values, int bit_width, std::string* out);
 void AppendRle(absl::Span<const uint8_t> values, int bit_width, std::string* out);
-// The same for `count` times the same value.
+// The same for `count` equal values.
 void AppendRleRun(uint32_t value, size_t count, int bit_width, std::string* out);
 
 // DELTA_BINARY_PACKED, for integers of `bits` bits, 32 or 64. Differences wrap around.

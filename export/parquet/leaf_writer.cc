@@ -57,8 +57,8 @@ LeafWriter::Position LeafWriter::Advance(Position from, size_t rows) const {
   return to;
 }
 
-// A page has at least `page_rows` rows, and more if these seem to take next to nothing, since each
-// page has a cost of its own. Large values make it shorter.
+// A page has at least `page_rows` rows, and more if they seem to take very little space, since each
+// page has overhead. Large values make it shorter.
 LeafWriter::Position LeafWriter::FindPageEnd(Position begin, const ParquetOptions& options) const {
   constexpr size_t kStep = 1024;
   const size_t min_bytes = options.page_bytes / 256;
@@ -105,7 +105,8 @@ void LeafWriter::WritePage(Position begin, Position end, WriteContext* context,
   };
   add_levels(repetitions_, leaf_.max_repetition);
   add_levels(definitions_, leaf_.max_definition);
-  // A page that has only nulls is PLAIN, without any bytes: not every reader takes that as deltas.
+  // A page with only nulls is PLAIN, without any bytes, since not every reader accepts that for
+  // deltas.
   if (begin.value < end.value) EncodeValues(begin.value, end.value, context, &page);
   chunk->WritePage(std::move(page), body);
 }
@@ -181,8 +182,8 @@ void IntegerWriter::AppendPlain(absl::Span<const uint64_t> values, std::string* 
   }
 }
 
-// Fills `dictionary_` and `context->indices`. Returns false, with no dictionary, if there are too
-// many different values for it to pay.
+// Fills `dictionary_` and `context->indices`. Returns false, without a dictionary, if there are too
+// many different values to make it worthwhile.
 bool IntegerWriter::MakeDictionary(WriteContext* context) {
   std::vector<uint32_t>& slots = context->slots;
   constexpr uint32_t kEmpty = ~uint32_t{0};
@@ -220,7 +221,7 @@ bool IntegerWriter::MakeDictionary(WriteContext* context) {
     }
     return true;
   };
-  // Most columns without a dictionary are recognised by a few values.
+  // For most columns, a few values show that a dictionary is not worthwhile.
   const absl::Span<const uint64_t> sample = Sample();
   const bool pays = add_all(sample, sample.size() * 3 / 4);
   dictionary_.clear();
@@ -235,10 +236,10 @@ void IntegerWriter::BeginChunk(WriteContext* context, ChunkWriter* chunk) {
   if (leaf().bits == 1) return;
   std::string& bytes = context->page;
   const bool has_dictionary = MakeDictionary(context);
-  // With fewer entries than this an index takes a byte at most, and nothing is better.
+  // With fewer entries than this, an index takes at most a byte, so the dictionary is best.
   constexpr size_t kFewEntries = 256;
   if (!has_dictionary || dictionary_.size() > kFewEntries) {
-    // The smallest one after compression, judging by the sample.
+    // The encoding that is smallest after compression, judging by the sample.
     const absl::Span<const uint64_t> sample = Sample();
     bytes.clear();
     AppendPlain(sample, &bytes);
@@ -258,7 +259,7 @@ void IntegerWriter::BeginChunk(WriteContext* context, ChunkWriter* chunk) {
       AppendRle(absl::MakeConstSpan(context->indices).subspan(first, sample.size()),
                 BitWidth(dictionary_.size() - 1), &bytes);
       size_t size = context->compressor->Compress(bytes).size();
-      // The dictionary belongs to all values, and counts with the share of the sample.
+      // The dictionary is for all values, so it counts in proportion to the sample.
       bytes.clear();
       const size_t entries = std::min(dictionary_.size(), kSampleSize);
       AppendPlain(absl::MakeConstSpan(dictionary_).subspan(0, entries), &bytes);
@@ -305,7 +306,7 @@ std::pair<uint64_t, uint64_t> MinMax(absl::Span<const uint64_t> values) {
   return {static_cast<uint64_t>(min), static_cast<uint64_t>(max)};
 }
 
-// Appends indices with as many bits as the largest of them needs, which the first byte says.
+// Appends indices with as many bits as the largest needs. The first byte is this number.
 void AppendIndices(absl::Span<const uint32_t> indices, std::string* out) {
   uint32_t used = 1;
   for (const uint32_t index : indices) used |= index;
@@ -360,10 +361,10 @@ namespace {
 // The format allows twice as much, but then a page could not have anything else.
 constexpr size_t kMaxText = size_t{1} << 30;
 
-// If there is a text with a larger handle, the handles are no small numbers.
+// Larger handles are an error, since handles should be small numbers.
 constexpr uint64_t kMaxHandle = uint64_t{1} << 28;
 
-// Texts that are longer are cut in statistics.
+// Longer texts are cut in statistics.
 constexpr size_t kMaxBound = 32;
 
 bool IsAscii(absl::string_view text) {
@@ -380,7 +381,8 @@ bool IsAscii(absl::string_view text) {
 
 bool IsContinuation(char byte) { return (static_cast<uint8_t>(byte) & 0xC0) == 0x80; }
 
-// The longest prefix of `text` that has no more than kMaxBound bytes and ends with a character.
+// Returns the longest prefix of `text` that has no more than kMaxBound bytes and ends between
+// characters.
 absl::string_view CutText(absl::string_view text) {
   if (text.size() <= kMaxBound) return text;
   size_t size = kMaxBound;
@@ -397,8 +399,9 @@ Bound UpperBound(absl::string_view text) {
   std::string cut(CutText(text));
   const bool is_exact = cut.size() == text.size();
   if (!is_exact) {
-    // The next text of that length or less: the last character gets the next code point. If that
-    // would change more than its last byte, the character is left out and the one before is next.
+    // Finds the next larger text of at most this length: the last character is replaced with the
+    // next code point. If this would change more than its last byte, the character is removed, and
+    // the previous one is tried.
     const auto is_last = [](char c) { return c == '\x7F' || c == '\xBF'; };
     while (!cut.empty() && is_last(cut.back())) {
       size_t begin = cut.size() - 1;
@@ -414,7 +417,7 @@ Bound UpperBound(absl::string_view text) {
 }  // namespace
 
 size_t TextWriter::bytes() const {
-  // The end of a text, its last page, and its hash with room in the table of these.
+  // The end of a text, its last page, and its hash with the overhead of the hash table.
   constexpr size_t kBytesOfText = 40;
   return LeafWriter::bytes() + indices_.size() * sizeof(indices_[0]) + characters_.size() +
          ends_.size() * kBytesOfText;
@@ -432,7 +435,7 @@ absl::StatusOr<uint32_t> TextWriter::AddText(absl::string_view text) {
   const uint32_t next = static_cast<uint32_t>(ends_.size());
   if (finds_equal_) {
     const auto [found, is_new] = index_of_hash_.try_emplace(BloomFilter::Hash(text), next);
-    // Another text with the same hash is as good as found.
+    // A text whose hash is taken by another text is treated as new.
     if (!is_new && TextAt(found->second) == text) return found->second;
   }
   characters_.append(text.data(), text.size());
@@ -481,7 +484,7 @@ absl::Status TextWriter::AppendTexts(absl::Span<const absl::string_view> texts,
     if (!index.ok()) return index.status();
     indices_.push_back(*index);
   }
-  // Looking for equal texts does not pay if there are few.
+  // The number of texts after which to decide whether equal ones are frequent enough to look for.
   constexpr size_t kEnough = 4096;
   if (indices_.size() >= kEnough && ends_.size() > indices_.size() / 4 * 3) finds_equal_ = false;
   return absl::OkStatus();
@@ -500,7 +503,7 @@ void TextWriter::BeginChunk(WriteContext* context, ChunkWriter* chunk) {
   page_ = 0;
   const uint64_t dictionary_bytes = characters_.size() + ends_.size() * sizeof(uint32_t);
   const uint64_t index_bytes = indices_.size() * uint64_t(BitWidth(ends_.size() - 1)) / 8;
-  // In a page, a text takes about a byte more for its length.
+  // In a page, the length of a text takes about one more byte.
   uint64_t page_bytes = indices_.size();
   if (dictionary_bytes + index_bytes > page_bytes) {
     for (const uint32_t index : indices_) page_bytes += TextAt(index).size();

@@ -19,11 +19,12 @@
 
 namespace gotrace::internal::parquet {
 
-// However small its values are. With 8 bytes for each, a page is far from the 2 GB that it may
-// have.
+// The maximum number of rows in a page, however small the values. With 8 bytes for each value, a
+// page is far below the limit of 2 GB.
 constexpr size_t kMaxPageRows = size_t{1} << 20;
 
-// What all columns of a file share: where they write, how, and memory for one column at a time.
+// The objects that all columns of a file share: the output, the options, and memory for one column
+// at a time.
 struct WriteContext {
   const ParquetOptions* options = nullptr;
   Compressor* compressor = nullptr;
@@ -41,29 +42,29 @@ class LeafWriter {
 
   const Leaf& leaf() const { return leaf_; }
 
-  // About how much memory the row group takes.
+  // Returns about how much memory the row group takes.
   virtual size_t bytes() const { return definitions_.size() + repetitions_.size(); }
 
   // Writes the chunk, and begins the next row group.
   Chunk WriteChunk(WriteContext* context);
 
  protected:
-  // `count` rows of a column that is not nested: not null where `present`, which has `count`
-  // elements or none, is not 0.
+  // Adds `count` rows of a column that is not nested. A row is null where `present`, which has
+  // `count` elements or none, is 0.
   void AddRows(size_t count, absl::Span<const uint8_t> present);
-  // An entry of a map, or a map without entries.
+  // Adds an entry of a map, or a map without entries.
   void AddEntry(bool begins_row, int definition);
 
   virtual size_t values() const = 0;
   // Chooses the encoding, and writes the dictionary if there is one.
   virtual void BeginChunk(WriteContext* context, ChunkWriter* chunk) = 0;
-  // About how large the values [begin, end) are in a page, before compression.
+  // Returns about how large the values [begin, end) are in a page, before compression.
   virtual size_t SizeOf(size_t begin, size_t end) const = 0;
-  // Appends these values, of which there is at least one, to `context->page`. Sets the encoding and
-  // the bounds of `page`.
+  // Appends the values [begin, end), at least one, to `context->page`. Sets the encoding and the
+  // bounds of `page`.
   virtual void EncodeValues(size_t begin, size_t end, WriteContext* context, Page* page) = 0;
   virtual void AddTo(BloomFilter* filter) const = 0;
-  // How many different values there are at most.
+  // Returns the maximum number of different values.
   virtual size_t distinct_values() const = 0;
   // Forgets the values.
   virtual void EndChunk() = 0;
@@ -92,7 +93,7 @@ class IntegerWriter : public LeafWriter {
  public:
   using LeafWriter::LeafWriter;
 
-  // `values` has an element for each row, also for null.
+  // Appends rows. `values` has an element for each row, including null.
   void Append(absl::Span<const uint64_t> values, absl::Span<const uint8_t> present);
 
   size_t bytes() const override {
@@ -115,7 +116,7 @@ class IntegerWriter : public LeafWriter {
 
   std::vector<uint64_t> values_;  // Without nulls, extended to 64 bits.
   Encoding encoding_ = Encoding::kPlain;
-  size_t bits_each_ = 64;             // About what a value takes.
+  size_t bits_each_ = 64;             // About the size of a value.
   std::vector<uint64_t> dictionary_;  // In order of appearance; empty if there is none.
 };
 
@@ -123,7 +124,7 @@ class TextWriter : public LeafWriter {
  public:
   TextWriter(Leaf leaf, const ParquetTexts* texts) : LeafWriter(std::move(leaf)), texts_(texts) {}
 
-  // Handles of texts, and texts; see ColumnValues.
+  // Append rows with handles of texts, or with texts; see ColumnValues.
   absl::Status AppendHandles(absl::Span<const uint64_t> handles, absl::Span<const uint8_t> present);
   absl::Status AppendTexts(absl::Span<const absl::string_view> texts,
                            absl::Span<const uint8_t> present);
@@ -155,19 +156,19 @@ class TextWriter : public LeafWriter {
   void FindBounds(size_t begin, size_t end, Page* page);
 
   const ParquetTexts* const texts_;
-  std::vector<uint32_t> indices_;  // Of the text of each value in the table.
-  // The table of texts: all characters, and where each text ends.
+  std::vector<uint32_t> indices_;  // For each value, the index of its text in the table.
+  // The table of texts: all characters, and the end of each text.
   std::string characters_;
   std::vector<size_t> ends_;
   // From the hash of a text to its index.
   absl::flat_hash_map<uint64_t, uint32_t> index_of_hash_;
-  // False once most of the texts turned out to be different: then each value has its own text.
+  // Whether equal texts share an entry. False once most texts turned out to be different.
   bool finds_equal_ = true;
   std::vector<uint32_t> index_of_handle_;  // kNone if the row group does not have it yet.
-  std::vector<uint64_t> handles_;          // Those that it has.
+  std::vector<uint64_t> handles_;          // The handles that it has.
   std::string repaired_;
   bool has_dictionary_ = false;
-  // The last page that has a text, to see each text only once in a page.
+  // For each text, the last page that has it, so that each text is examined only once per page.
   std::vector<uint32_t> page_of_text_;
   uint32_t page_ = 0;
 };

@@ -1,5 +1,5 @@
-// Numbers of the Parquet format that both the writer and the reader need: enums, and the fields of
-// its structs. FORMAT.md has the parts of the format that are used.
+// Numbers of the Parquet format that the writer and the reader share: enums, and the fields of its
+// structs. FORMAT.md describes the parts of the format that are used.
 #ifndef GOTRACE_EXPORT_PARQUET_PARQUET_FORMAT_H_
 #define GOTRACE_EXPORT_PARQUET_PARQUET_FORMAT_H_
 

@@ -26,7 +26,8 @@ namespace {
 
 absl::Status Invalid(absl::string_view message) { return absl::InvalidArgumentError(message); }
 
-// Takes values from the beginning of an input. Each function returns false if there are none.
+// Each function reads from the beginning of an input, and removes what it read. Returns false if
+// the input is too short.
 
 bool TakeByte(absl::string_view* input, uint8_t* value) {
   if (input->empty()) return false;
@@ -53,7 +54,7 @@ bool TakeBytes(size_t size, absl::string_view* input, absl::string_view* value) 
   return true;
 }
 
-// An integer of `size` bytes, the lowest first.
+// Reads an integer of `size` bytes, lowest first.
 bool TakeInteger(size_t size, absl::string_view* input, uint64_t* value) {
   absl::string_view bytes;
   if (!TakeBytes(size, input, &bytes)) return false;
@@ -62,8 +63,8 @@ bool TakeInteger(size_t size, absl::string_view* input, uint64_t* value) {
   return true;
 }
 
-// The number of `width` bits that begins at the bit `bit` of `bytes`. Bit by bit, unlike the
-// writer.
+// Returns the number of `width` bits that begins at the bit `bit` of `bytes`. Reads bit by bit,
+// unlike the writer.
 uint64_t BitsAt(absl::string_view bytes, size_t bit, int width) {
   uint64_t value = 0;
   for (int i = 0; i < width; ++i, ++bit) {
@@ -72,7 +73,7 @@ uint64_t BitsAt(absl::string_view bytes, size_t bit, int width) {
   return value;
 }
 
-// RLE: exactly `count` values, which are all of `input`.
+// Decodes RLE. `input` must have exactly `count` values.
 bool DecodeRle(absl::string_view input, int width, size_t count, std::vector<uint32_t>* out) {
   while (count > 0) {
     uint64_t header;
@@ -86,7 +87,7 @@ bool DecodeRle(absl::string_view input, int width, size_t count, std::vector<uin
       count -= size;
       continue;
     }
-    // Groups of eight, of which the last may have values that do not count.
+    // Groups of eight; the last may have unused values.
     if (size > count / 8 + 1) return false;
     absl::string_view bytes;
     if (!TakeBytes(size * width, &input, &bytes)) return false;
@@ -99,7 +100,7 @@ bool DecodeRle(absl::string_view input, int width, size_t count, std::vector<uin
   return input.empty();
 }
 
-// DELTA_BINARY_PACKED: exactly `count` values. Leaves what follows them in `*input`.
+// Decodes exactly `count` values in DELTA_BINARY_PACKED. Leaves the rest in `*input`.
 bool DecodeDeltas(absl::string_view* input, int bits, size_t count, std::vector<uint64_t>* out) {
   uint64_t block_size, mini_blocks, total, first;
   if (!TakeUleb128(input, &block_size) || !TakeUleb128(input, &mini_blocks) ||
@@ -149,7 +150,7 @@ struct ReadLeaf {
   bool is_text() const { return type == PhysicalType::kByteArray; }
 };
 
-// Values without nulls: of one of the vectors.
+// Values without nulls, in one of the vectors.
 struct Values {
   std::vector<uint64_t> integers;
   std::vector<std::string> texts;
@@ -164,8 +165,8 @@ struct LeafValues {
   Values values;
 };
 
-// Bytes that compare as the values of the leaf do, of a value as statistics have it. False if it is
-// not a value.
+// Converts a value in statistics to bytes that compare like the values of the leaf. Returns false
+// if it is not a value.
 bool MakeOrder(const ReadLeaf& leaf, absl::string_view value, std::string* order) {
   if (leaf.is_text()) {
     *order = std::string(value);
@@ -185,7 +186,7 @@ std::string PlainBytes(const ReadLeaf& leaf, const Values& values, size_t i) {
   return bytes.substr(0, (leaf.bits() + 7) / 8);
 }
 
-// The smallest and the largest value, in the form of MakeOrder().
+// Returns the smallest and the largest value, in the form of MakeOrder().
 std::pair<std::string, std::string> FindExtremes(const ReadLeaf& leaf, const Values& values) {
   std::pair<std::string, std::string> extremes;
   if (leaf.is_text()) {
@@ -205,10 +206,10 @@ std::pair<std::string, std::string> FindExtremes(const ReadLeaf& leaf, const Val
   return extremes;
 }
 
-// How much longer than this a bound of a text may be.
+// The maximum length of a bound of a text.
 constexpr size_t kLongestBound = 32;
 
-// Checks bounds against the values. Those of integers must be exact, and so must short texts.
+// Checks bounds against the values. Bounds that are integers or short texts must be exact.
 absl::Status CheckBounds(const ReadLeaf& leaf, const Values& values, absl::string_view min,
                          absl::string_view max, bool* is_min_exact, bool* is_max_exact) {
   const auto [true_min, true_max] = FindExtremes(leaf, values);
@@ -228,7 +229,7 @@ absl::Status CheckBounds(const ReadLeaf& leaf, const Values& values, absl::strin
   return absl::OkStatus();
 }
 
-// A field of a struct that must be there.
+// Finds a required field of a struct.
 absl::Status Need(const ThriftValue& value, int field, ThriftType type, const ThriftValue** found) {
   *found = value.Find(field, type);
   if (*found == nullptr) return Invalid(absl::StrCat("field ", field, " of a struct is missing"));
@@ -242,7 +243,7 @@ absl::Status NeedNumber(const ThriftValue& value, int field, int64_t* number) {
   return absl::OkStatus();
 }
 
-// The same if it must not be negative.
+// The same for a field that must not be negative.
 absl::Status NeedSize(const ThriftValue& value, int field, uint64_t* size) {
   int64_t number;
   RETURN_IF_ERROR(NeedNumber(value, field, &number));
@@ -271,7 +272,7 @@ class FileReader {
   absl::StatusOr<ParquetFile> Read();
 
  private:
-  // A page that was read, and what the header says.
+  // A page that was read, and its header.
   struct ReadPage {
     PageType type = PageType::kData;
     uint64_t offset = 0;
@@ -614,7 +615,7 @@ absl::Status FileReader::CheckIndexes(const ThriftValue& chunk, const ReadLeaf& 
                                       const std::vector<ReadPage>& pages,
                                       const std::vector<LeafValues>& decoded, uint64_t rows,
                                       BoundaryOrder* order) {
-  // Reads the index of which two fields have the offset and the length.
+  // Reads the index whose offset and length are in two fields.
   const auto read = [&](int offset_field, int length_field, ThriftValue* index) {
     uint64_t offset, length;
     absl::string_view part;

@@ -1,5 +1,5 @@
-// Reads Parquet files back, as ParquetWriter writes them, and checks everything that they say about
-// their values. For tests.
+// Reads Parquet files that ParquetWriter wrote, and checks all statistics and indexes against the
+// values. For tests.
 #ifndef GOTRACE_EXPORT_PARQUET_PARQUET_READER_H_
 #define GOTRACE_EXPORT_PARQUET_PARQUET_READER_H_
 
@@ -43,9 +43,8 @@ struct ParquetReadOptions {
 };
 
 // Reads `bytes`, a whole file. Returns an InvalidArgumentError if it is not valid, uses a part of
-// the format that the writer does not, or has checksums, sizes, statistics, indexes or filters that
-// are not those of its values. Returns a ResourceExhaustedError if it has more than `options`
-// allow.
+// the format that the writer does not use, or has checksums, sizes, statistics, indexes or filters
+// that do not match its values. Returns a ResourceExhaustedError if it exceeds `options`.
 absl::StatusOr<ParquetFile> ReadParquet(absl::string_view bytes,
                                         const ParquetReadOptions& options = {});
 

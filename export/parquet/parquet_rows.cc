@@ -16,7 +16,7 @@
 namespace gotrace::internal {
 namespace {
 
-// A trace begins a row group if the one before has so many rows.
+// A trace begins a new row group if the current one has at least this many rows.
 constexpr uint64_t kFewRows = 30'000;
 
 ParquetType TypeOf(ColumnType type, bool is_signed) {
@@ -35,7 +35,8 @@ ParquetType TypeOf(ColumnType type, bool is_signed) {
   return ParquetType::kInt64;
 }
 
-// Columns that queries compare with =, and whose smallest and largest values do not help.
+// Returns whether queries compare the column with =, and its smallest and largest values do not
+// help.
 bool HasBloomFilter(TableId table, absl::string_view column) {
   return column == kTraceIdColumn.name || column == "g" || column == "reason" ||
          (table == TableId::kGoroutines && column == "name");
@@ -124,7 +125,7 @@ class ParquetRowsWriter final : public RowsWriter {
     return parquet;
   }
 
-  // Sets mapped_ of the column.
+  // Sets mapped_ for the column.
   void MapNames(const TableRows& rows, size_t column) {
     const std::vector<uint64_t>& ids = rows.column(column).values;
     std::vector<uint64_t>& mapped = mapped_[column];

@@ -19,7 +19,7 @@ bool IsText(ParquetType type) {
   return type == ParquetType::kText || type == ParquetType::kFreeText;
 }
 
-// The values of a column in the form that ParquetWriter takes.
+// The values of a column in the form that ParquetWriter requires.
 struct Input {
   std::vector<uint64_t> values;
   std::vector<absl::string_view> texts;
@@ -206,14 +206,14 @@ std::string ToJsonLines(const ParquetTable& table) {
 
 namespace {
 
-// Random numbers that are the same everywhere, unlike those of the distributions in <random>.
+// Random numbers that are the same on every platform, unlike the distributions in <random>.
 class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed) {}
   uint64_t Bits() { return engine_(); }
   uint64_t Below(uint64_t limit) { return engine_() % limit; }
   bool OneIn(uint64_t n) { return Below(n) == 0; }
-  // A number with up to 64 bits, of which small ones are as frequent as large ones.
+  // Returns a number of up to 64 bits; each number of bits is equally likely.
   uint64_t AnySize() { return Bits() >> Below(64); }
 
  private:
@@ -232,9 +232,9 @@ uint64_t RandomInteger(int kind, uint64_t range, uint64_t step, size_t row, uint
       return random->AnySize();
     case 2:
       return random->Below(range);
-    case 3:  // Ascending, as times do.
+    case 3:  // Ascending, like times.
       return last + random->Below(step);
-    case 4:  // Random, but few different ones.
+    case 4:  // Random, with few different values.
       return random->Below(range) * 0x9E3779B97F4A7C15;
     case 5:
       return kExtremes[random->Below(std::size(kExtremes))];
@@ -267,7 +267,7 @@ std::string RandomText(int kind, uint64_t range, Random* random) {
   switch (kind) {
     case 0:
       return absl::StrCat("name ", random->Below(range));
-    case 1:  // Different ones, often with a common prefix that is longer than a bound.
+    case 1:  // Different texts, often with a common prefix that is longer than a bound.
       return absl::StrCat("github.com/example/service/internal/handler.",
                           absl::Hex(random->Bits()));
     case 2: {  // Any characters, valid or not.
@@ -280,7 +280,7 @@ std::string RandomText(int kind, uint64_t range, Random* random) {
       for (uint64_t i = 0; i < size; ++i) text += static_cast<char>(random->Bits());
       return text;
     }
-    case 4:  // The characters whose next one has another form.
+    case 4:  // Characters whose successor has another number of bytes.
       for (uint64_t i = random->Below(20); i < 40; ++i) text += kPieces[10 + random->Below(2)];
       return text;
     case 5:
@@ -343,8 +343,8 @@ RandomTable MakeRandomTable(uint64_t seed, size_t max_rows) {
   if (random.OneIn(2)) {
     table.metadata = {{"example.seed", absl::StrCat(seed)}, {"empty", ""}};
   }
-  // Half of the tables are small against the sizes that ParquetOptions has, so that they would not
-  // show what happens at the borders.
+  // Half of the tables would be small compared to the sizes in ParquetOptions, and would not test
+  // the boundaries.
   if (random.OneIn(2)) {
     result.options.row_group_rows = 1 + random.AnySize() % 5000;
     result.options.page_rows = 1 + random.Below(500);

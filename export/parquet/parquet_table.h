@@ -1,4 +1,4 @@
-// A table in memory, as the tests make, write, read and print it.
+// A table in memory, for tests that make, write, read and print it.
 #ifndef GOTRACE_EXPORT_PARQUET_PARQUET_TABLE_H_
 #define GOTRACE_EXPORT_PARQUET_PARQUET_TABLE_H_
 
@@ -13,8 +13,8 @@
 
 namespace gotrace::internal {
 
-// A column with its values. The vectors that belong to its type, and `present`, have an element for
-// each row; what stands for null is 0 or empty.
+// A column with its values. `present` and the vectors for its type have an element for each row,
+// which is 0 or empty for null.
 struct ParquetTableColumn {
   ParquetColumn column;
   std::vector<uint8_t> present;
@@ -29,16 +29,16 @@ struct ParquetTable {
   std::vector<std::pair<std::string, std::string>> metadata;
 };
 
-// Returns the table as a file. Calls Append() with as many rows as `batches` says, in turn.
+// Returns the table as a file. Calls Append() with the numbers of rows in `batches`, in turn.
 absl::StatusOr<std::string> WriteParquet(const ParquetTable& table, ParquetOptions options,
                                          std::vector<size_t> batches = {1000});
 
-// Makes the values valid as the writer does: integers have the bits of their types, and bytes that
-// are not UTF-8 are U+FFFD.
+// Changes the values like the writer does: integers are reduced to the bits of their types, and
+// bytes that are not UTF-8 become U+FFFD.
 void MakeValid(ParquetTable* table);
 
-// Returns the first difference between two tables, or an empty text. kText and kFreeText are the
-// same, since a file does not tell them apart.
+// Returns the first difference between two tables, or an empty text. kText and kFreeText count as
+// the same, since they are the same in a file.
 std::string FindDifference(const ParquetTable& expected, const ParquetTable& actual);
 
 // Returns a JSON object for each row, on a line of its own. Integers are strings, since not every

@@ -15,7 +15,7 @@ namespace gotrace::internal {
 namespace parquet {
 namespace {
 
-// How a type of column is written. One row for each ParquetType, in their order.
+// How a type of column is written. One row for each ParquetType, in order.
 struct TypeSpec {
   ParquetType type;
   PhysicalType physical;
@@ -79,8 +79,8 @@ class MapColumn : public ColumnWriter {
       : key_(std::move(key), nullptr), value_(std::move(value), nullptr) {}
 
   absl::Status Append(const ColumnValues& values) override {
-    // The definition level of an entry is one more than that of an empty map, and that of null, if
-    // there may be one, is one less.
+    // The definition level of an empty map is one less than that of an entry, and that of null, if
+    // the map is nullable, is one less again.
     const int empty = key_.leaf().max_definition - 1;
     for (size_t i = 0; i < values.maps.size(); ++i) {
       const bool is_null = !values.present.empty() && values.present[i] == 0;
@@ -164,7 +164,7 @@ void AddLogicalType(ConvertedType converted, ThriftWriter* thrift) {
   thrift->End();
 }
 
-// How many SchemaElements a column has.
+// Returns how many SchemaElements a column has.
 size_t SchemaElements(const ParquetColumn& column) {
   return column.type == ParquetType::kTextMap ? 4 : 1;
 }
@@ -205,7 +205,7 @@ void AddSchemaElements(const ParquetColumn& column, ThriftWriter* thrift) {
   thrift->End();
 }
 
-// The rows [first, first + count) of `values`.
+// Returns the rows [first, first + count) of `values`.
 ColumnValues Slice(const ColumnValues& values, size_t first, size_t count) {
   const auto slice = [&](auto span) { return span.empty() ? span : span.subspan(first, count); };
   return {slice(values.values), slice(values.present), slice(values.texts), slice(values.maps)};
@@ -236,7 +236,7 @@ class ParquetWriter::Impl {
     uint64_t rows;
     std::vector<Chunk> chunks;  // Of each leaf.
   };
-  // Where a part of the page index is.
+  // The place of a part of the page index.
   struct Place {
     uint64_t offset;
     size_t size;
@@ -353,8 +353,8 @@ void ParquetWriter::Impl::Append(size_t rows, absl::Span<const ColumnValues> col
     status_ = CheckValues(rows, schema_[i], columns[i]);
     if (!status_.ok()) return;
   }
-  // Whether the row group is full is looked at after each multiple of this, wherever the calls of
-  // Append() divide the rows.
+  // The row group is checked for being full at each multiple of this number of rows, however the
+  // calls of Append() divide the rows.
   constexpr size_t kStep = 1024;
   for (size_t first = 0; first < rows;) {
     const size_t count = std::min(
@@ -384,7 +384,7 @@ void ParquetWriter::Impl::EndRowGroup() {
                              : absl::ResourceExhaustedError("zstd has not enough memory");
 }
 
-// Writes the column index or the offset index of all chunks, which are needed no longer.
+// Writes the column index or the offset index of all chunks, and frees it.
 std::vector<ParquetWriter::Impl::Place> ParquetWriter::Impl::WriteIndexes(
     std::string Chunk::*index) {
   std::vector<Place> places;
@@ -408,7 +408,7 @@ void ParquetWriter::Impl::AddRowGroup(const RowGroup& row_group, const Place* co
     compressed_size += chunk.compressed_size;
     uncompressed_size += chunk.uncompressed_size;
     thrift->BeginStructElement();
-    thrift->Int64(column_chunk::kFileOffset, 0);  // Not used any more.
+    thrift->Int64(column_chunk::kFileOffset, 0);  // No longer used.
     thrift->RawStruct(column_chunk::kMetaData, chunk.meta_data);
     thrift->Int64(column_chunk::kOffsetIndexOffset, static_cast<int64_t>(offset_indexes[i].offset));
     thrift->Int32(column_chunk::kOffsetIndexLength, static_cast<int32_t>(offset_indexes[i].size));

@@ -1,14 +1,15 @@
 // Writes tables as Parquet files, column by column.
 //
-// FORMAT.md lists which parts of the format are written. How the values of a column are encoded is
-// decided from the values, for each row group.
+// FORMAT.md lists the parts of the format that are written. The encoding of a column is chosen from
+// its values, for each row group.
 //
 // Memory: a row group is kept in memory until it is complete. It takes 8 bytes for each integer, 4
-// for each text, 40 and its characters for each different text (or each, if they hardly repeat),
-// and one for each row of a column that has a null in the group. ParquetOptions::row_group_bytes
-// limits the sum of these. Encoding it takes about as much as its largest column. Besides, a column
-// with handles keeps 4 bytes for each handle up to the largest one seen, and each column of each
-// complete row group about 300 bytes, and 50 for each page, for the footer.
+// for each text, 40 plus its characters for each different text (or for each text, if most are
+// different), and one for each row of a column that has a null in the group.
+// ParquetOptions::row_group_bytes limits the sum of these. Encoding it takes about as much as its
+// largest column. In addition, a column with handles keeps 4 bytes for each handle up to the
+// largest one seen, and the footer needs about 300 bytes for each column of each complete row
+// group, and 50 for each page.
 #ifndef GOTRACE_EXPORT_PARQUET_PARQUET_WRITER_H_
 #define GOTRACE_EXPORT_PARQUET_PARQUET_WRITER_H_
 
@@ -34,7 +35,7 @@ enum class ParquetType : uint8_t {
   kInt64,
   kUint64,
   kText,      // Text that repeats, given as handles: ColumnValues::values.
-  kFreeText,  // Text, given itself: ColumnValues::texts. In the file the same as kText.
+  kFreeText,  // Text, given directly: ColumnValues::texts. In the file the same as kText.
   kTextMap,   // A map from text to text: ColumnValues::maps.
 };
 
@@ -47,11 +48,11 @@ struct ParquetColumn {
 };
 
 struct ParquetOptions {
-  // A row group ends when it has this many rows, or when it takes this much memory, see above.
+  // A row group ends when it has this many rows, or takes this much memory (see above).
   size_t row_group_rows = 122'880;
   size_t row_group_bytes = size_t{256} << 20;
-  // A page has at least this many rows, unless it would have more than about `page_bytes` before
-  // compression. No more than 2^20.
+  // A page has at least this many rows, at most 2^20, unless it would exceed about `page_bytes`
+  // before compression.
   size_t page_rows = 20'480;
   size_t page_bytes = size_t{1} << 20;
   int zstd_level = 3;
@@ -59,22 +60,23 @@ struct ParquetOptions {
   std::vector<size_t> sorting_columns;
   // Keys and values that readers find in the footer.
   std::vector<std::pair<std::string, std::string>> metadata;
-  // The program that writes: "NAME version VERSION", which some readers parse.
+  // The program that writes the file: "NAME version VERSION", which some readers parse.
   std::string created_by = "gotrace version 1";
 };
 
-// The entries of a map. Each key should be there once.
+// The entries of a map. Keys should be unique.
 using ParquetMap = absl::Span<const std::pair<absl::string_view, absl::string_view>>;
 
-// The values of a column for some rows. Which of `values`, `texts` and `maps` it is depends on the
-// type of the column; the others are empty.
+// The values of a column for some rows. The type of the column determines which of `values`,
+// `texts` and `maps` is used; the others are empty.
 struct ColumnValues {
   // One for each row: the bits of an integer (the lower 32 for 32-bit types), a bool as 0 or 1, or
-  // the handle of a text. What stands for null is ignored.
+  // the handle of a text. Elements of null rows are ignored.
   absl::Span<const uint64_t> values;
   // Empty if no row is null, and otherwise 1 (not null) or 0 (null) for each row.
   absl::Span<const uint8_t> present;
-  // One for each row. Bytes that are not UTF-8 become U+FFFD, also in maps and texts with handles.
+  // One for each row. Bytes that are not UTF-8 become U+FFFD, here and in maps and texts with
+  // handles.
   absl::Span<const absl::string_view> texts;
   absl::Span<const ParquetMap> maps;
 };
@@ -95,26 +97,26 @@ class ParquetWriter {
   ParquetWriter(const ParquetWriter&) = delete;
   ParquetWriter& operator=(const ParquetWriter&) = delete;
 
-  // Appends `rows` rows. `columns` are the values of each column, in the order of the schema.
-  // What they refer to is copied. Does nothing after an error.
+  // Appends `rows` rows. `columns` are the values of each column, in the order of the schema. All
+  // data is copied. Does nothing after an error.
   void Append(size_t rows, absl::Span<const ColumnValues> columns);
 
   // Ends the row group, if it has any rows. The next row begins another one.
   void EndRowGroup();
 
-  // Adds a key and its value to those of ParquetOptions::metadata.
+  // Adds a key and its value to ParquetOptions::metadata.
   void AddMetadata(std::string key, std::string value);
 
-  // Writes what is left and the footer; the file is not valid without it. Does not finish the sink.
-  // Returns status(). Call it once, last.
+  // Writes the remaining rows and the footer, without which the file is not valid. Does not finish
+  // the sink. Returns status(). Call it once, last.
   absl::Status Finish();
 
-  // OK, or the first error: an InvalidArgumentError if the columns, options or values are not as
-  // described here, a ResourceExhaustedError if something is larger than the format allows or
-  // memory ran out, or an error of the sink.
+  // Returns OK, or the first error: an InvalidArgumentError if the columns, options or values are
+  // not as described here, a ResourceExhaustedError if something is larger than the format allows
+  // or memory ran out, or an error of the sink.
   const absl::Status& status() const;
 
-  // How many rows were appended.
+  // Returns how many rows were appended.
   uint64_t rows() const;
 
  private:

@@ -15,7 +15,7 @@
 
 namespace gotrace::internal {
 
-// Appends `value` with 7 bits a byte, the lowest first.
+// Appends `value` with 7 bits per byte, lowest first.
 void AppendUleb128(uint64_t value, std::string* out);
 
 // Maps numbers close to zero to small unsigned ones.
@@ -26,7 +26,7 @@ inline int64_t UnZigZag(uint64_t value) {
   return static_cast<int64_t>(value >> 1 ^ (uint64_t{0} - (value & 1)));
 }
 
-// The types of fields and elements, with the numbers that they have in the protocol.
+// The types of fields and elements, with their numbers in the protocol.
 enum class ThriftType : uint8_t {
   kTrue = 1,  // Also the type of the elements of a list of bools.
   kFalse = 2,
@@ -45,7 +45,7 @@ enum class ThriftType : uint8_t {
 // Appends structs to a string. Fields of a struct must be written in ascending order.
 class ThriftWriter {
  public:
-  // `out` must outlive the writer. A struct begins, which End() ends.
+  // Begins a struct, which End() ends. `out` must outlive the writer.
   explicit ThriftWriter(std::string* out) : out_(*out) {}
 
   void Bool(int field, bool value);
@@ -54,21 +54,21 @@ class ThriftWriter {
   void Int64(int field, int64_t value);
   void Binary(int field, absl::string_view value);
 
-  // A field that is a struct; its fields follow, up to End().
+  // Begins a field that is a struct; its fields follow, up to End().
   void BeginStruct(int field);
   // Ends the innermost struct.
   void End();
 
-  // A field that is a list of `size` elements, which follow.
+  // Begins a field that is a list of `size` elements, which follow.
   void BeginList(int field, ThriftType type, size_t size);
   void BoolElement(bool value);
   void IntElement(int64_t value);
   void BinaryElement(absl::string_view value);
-  // An element that is a struct; its fields follow, up to End().
+  // Begins an element that is a struct; its fields follow, up to End().
   void BeginStructElement();
-  // A field that is a struct, which was written to a string of its own, up to its end.
+  // Adds a field that is a complete struct, written to a string of its own.
   void RawStruct(int field, absl::string_view bytes);
-  // A struct without fields, of which some types consist.
+  // Adds a struct without fields, as some types are.
   void EmptyStruct(int field);
 
  private:
@@ -79,7 +79,7 @@ class ThriftWriter {
   std::vector<int> outer_;  // `last_field_` of the structs around the current one.
 };
 
-// What a struct, a list or a value is when it is read, whatever it describes.
+// Any value that was read: a struct, a list or a single value.
 struct ThriftValue {
   ThriftType type = ThriftType::kFalse;
   int64_t number = 0;                 // Of kTrue (1), kFalse (0), and integers.
@@ -87,8 +87,8 @@ struct ThriftValue {
   std::vector<ThriftValue> elements;  // Of kList.
   std::map<int, ThriftValue> fields;  // Of kStruct.
 
-  // A field of a struct, or nullptr if it is not there or has another type. All types of integers
-  // are kInt64 here, and both bools kTrue.
+  // Returns a field of a struct, or nullptr if it is missing or has another type. `type` is kInt64
+  // for all types of integers, and kTrue for both bools.
   const ThriftValue* Find(int field, ThriftType type) const;
 };
 

@@ -1,6 +1,5 @@
-// The field numbers of Perfetto's protobuf messages that we write, and the values of its enums.
-// They are those of protos/perfetto/trace/ in Perfetto v55; numbers of protobuf fields never
-// change.
+// The field numbers of the Perfetto protobuf messages that we write, and the values of their enums,
+// from protos/perfetto/trace/ in Perfetto v55. Numbers of protobuf fields never change.
 #ifndef GOTRACE_EXPORT_PERFETTO_FIELDS_H_
 #define GOTRACE_EXPORT_PERFETTO_FIELDS_H_
 
@@ -149,7 +148,7 @@ inline constexpr int32_t kMaxGenericCpu = 4095;
 inline constexpr uint32_t kIncrementalStateCleared = 1;
 inline constexpr uint32_t kNeedsIncrementalState = 2;
 
-// Clock ids. Those from 64 belong to one sequence of packets.
+// Clock ids. Ids from 64 on belong to one sequence of packets.
 inline constexpr uint32_t kClockRealtime = 1;
 inline constexpr uint32_t kClockMonotonic = 3;
 inline constexpr uint32_t kClockBoottime = 6;

@@ -16,7 +16,8 @@ namespace {
 using perfetto::TracePacket;
 using protozero::pbf_reader;
 
-// Whether `delta` after `time` is earlier. Times are signed, so that a delta may be 2^63 or more.
+// Returns whether `time` plus `delta` is earlier than `time`. Times are signed, so a delta may be
+// 2^63 or more.
 bool GoesBack(uint64_t time, uint64_t delta) {
   return static_cast<int64_t>(time + delta) < static_cast<int64_t>(time);
 }

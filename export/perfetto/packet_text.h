@@ -16,8 +16,8 @@ namespace gotrace::internal {
 //   100 begin 12 "select" wait
 //   110 switch cpu 0 to 1 "main.main", prev state 1
 //
-// A packet that refers to something that the file does not have, or that this function does not
-// know, is a line that begins with "error".
+// A packet that refers to something missing from the file, or that this function does not know,
+// gives a line that begins with "error".
 std::vector<std::string> DescribePackets(absl::string_view file);
 
 }  // namespace gotrace::internal

@@ -10,12 +10,12 @@
 
 namespace gotrace::internal {
 
-// A file is a sequence of packets. Any number of them may be replaced by one that holds them in
-// compressed form.
+// A file is a sequence of packets. Any number of consecutive packets may be stored in compressed
+// form inside one packet.
 class PacketWriter {
  public:
-  // `out` must outlive this object. Every process but 1 is a machine of its own, with threads and
-  // CPUs of its own, so that programs whose goroutines have the same ids can be in one file.
+  // `out` must outlive this object. Each process other than 1 is a machine of its own, with its own
+  // threads and CPUs, so that a file can hold several programs whose goroutines have the same ids.
   PacketWriter(ByteSink* out, bool compress, int32_t pid)
       : out_(*out), compress_(compress), machine_(pid == 1 ? 0 : static_cast<uint32_t>(pid)) {}
 
@@ -31,7 +31,7 @@ class PacketWriter {
     if (packets_.size() >= kBlockSize) Flush();
   }
 
-  // Writes what is buffered.
+  // Writes out the buffer.
   void Flush();
 
  private:

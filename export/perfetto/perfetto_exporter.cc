@@ -156,7 +156,7 @@ class PerfettoExporter::Impl final : private ProgramView::Delegate {
   const bool writes_states_ = selection_.Selects(EventKind::kStateTransition);
   const bool writes_scheduling_ = writes_states_ && options_.scheduling != PerfettoScheduling::kOff;
 
-  // Names of our own.
+  // Names that do not come from the trace.
   const StringId goroutine_ = Intern("goroutine");
   const StringId waiting_ = Intern("waiting");
   const StringId syscall_ = Intern("syscall");

@@ -76,7 +76,7 @@ class Replay {
   PerfettoReadBack Run(absl::string_view bytes, int64_t end) {
     std::vector<Record> events;
     std::map<int64_t, std::pair<int64_t, int64_t>>
-        switches;  // By CPU: when the first and last was.
+        switches;  // By CPU: the times of the first and last switch.
     for (const std::string& line : DescribePackets(bytes)) {
       if (absl::StartsWith(line, "error")) absl::StrAppend(&result_.problems, line, "\n");
       if (absl::StartsWith(line, "track")) Declare(line);
@@ -85,7 +85,7 @@ class Replay {
       if (IsSwitch(record)) {
         const int64_t time = record.numbers[0];
         auto& [first, last] = switches.try_emplace(record.numbers[1], time, time).first->second;
-        // What the CPU did where the file begins may come late.
+        // The first state of the CPU may come late.
         if (time < last && time > first) absl::StrAppend(&result_.disorder, line, "\n");
         first = std::min(first, time);
         last = time;
@@ -119,7 +119,7 @@ class Replay {
     return word == "begin" || word == "end" || word == "instant" || word == "counter";
   }
 
-  // Takes "track UUID", or "track UUID in PARENT".
+  // Parses "track UUID", or "track UUID in PARENT".
   void Declare(absl::string_view line) {
     const Record record = Parse(line);
     if (record.words.size() > 1 && record.words[1] == "in" &&

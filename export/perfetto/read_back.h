@@ -1,4 +1,4 @@
-// What a Perfetto file says about goroutines, worked out from its packets alone: for tests.
+// Reconstructs the states of goroutines from the packets of a Perfetto file alone, for tests.
 #ifndef GOTRACE_EXPORT_PERFETTO_READ_BACK_H_
 #define GOTRACE_EXPORT_PERFETTO_READ_BACK_H_
 
@@ -13,15 +13,15 @@
 namespace gotrace::internal {
 
 struct PerfettoReadBack {
-  // By goroutine, and by GoState: for how many nanoseconds the goroutine was in the state.
+  // By goroutine and GoState: how many nanoseconds the goroutine was in the state.
   std::map<int64_t, std::array<uint64_t, 6>> sums;
 
-  // What makes the file invalid, a line for each problem: packets that cannot be read or that refer
-  // to something that the file does not have, and tracks that are used before they are declared.
+  // Problems that make the file invalid, one per line: packets that cannot be read or refer to
+  // something missing from the file, and tracks that are used before they are declared.
   std::string problems;
 
-  // The same for what depends on the order of time, and so may be wrong in the file of a damaged
-  // trace: switches of a CPU that go back in time, unless to what it did first, and slices that end
+  // Problems of the order of time, one per line, which the file of a damaged trace may have:
+  // switches of a CPU that go backwards in time, except to its first one, and slices that end
   // before they begin.
   std::string disorder;
 };

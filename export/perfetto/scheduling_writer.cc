@@ -16,10 +16,10 @@ using perfetto::GenericTaskState;
 using perfetto::TracePacket;
 using protozero::pbf_writer;
 
-// How many switches or wakings a bundle has at most.
+// The maximum number of switches or wakings in a bundle.
 constexpr size_t kMaxBundle = 1024;
 
-// How many bytes other events of a bundle may have, about.
+// The approximate maximum number of bytes of other events in a bundle.
 constexpr size_t kMaxEventBytes = 1 << 15;
 
 uint64_t LinuxState(GoState state) {
@@ -50,7 +50,7 @@ GenericTaskState GenericState(GoState state) {
   }
 }
 
-// Appends the difference to the time before, or the time itself if it is the first.
+// Appends the difference from the previous time, or the time itself if it is the first.
 void AddTime(int64_t time, int64_t* last, std::vector<uint64_t>* times) {
   times->push_back(static_cast<uint64_t>(time) -
                    (times->empty() ? 0 : static_cast<uint64_t>(*last)));
@@ -107,7 +107,7 @@ void SchedulingWriter::FlushInitialStates() {
     }
     for (const OuterState& s : same) BeginPath(time, s.goroutine, s.name);
     const bool is_idle = cpu->first_switch > time;
-    // Of all switches of the CPU, this is now the one that Perfetto ignores.
+    // This is now the first switch of the CPU, which Perfetto ignores.
     if (is_idle && cpu->has_begun) {
       Switch(time, *cpu, perfetto::kTaskRunnable, 0, StringId::kEmpty);
     }
@@ -186,7 +186,7 @@ void SchedulingWriter::Start(int64_t time, GoId goroutine, StringId name, ProcId
 }
 
 void SchedulingWriter::Stop(int64_t time, GoId goroutine, StringId name, ProcId id, GoState state) {
-  // Perfetto also wants to know the CPU that it leaves.
+  // Perfetto also needs the CPU that it leaves.
   if (!uses_ftrace() || !IsCpu(id)) {
     return AddGenericState(time, goroutine, name, state, id);
   }
@@ -243,7 +243,7 @@ void SchedulingWriter::SetReason(int64_t time, GoId goroutine, StringId reason, 
   {
     pbf_writer events(cpu.events);
     pbf_writer event(events, FtraceEventBundle::kEvent);
-    // Perfetto ignores it at the time of the switch.
+    // Perfetto would ignore it at the time of the switch.
     event.add_uint64(FtraceEvent::kTimestamp, static_cast<uint64_t>(time) + 1);
     event.add_uint32(FtraceEvent::kPid, 0);  // Perfetto ignores events without one.
     pbf_writer blocked(event, FtraceEvent::kSchedBlockedReason);
@@ -263,7 +263,7 @@ void SchedulingWriter::Wake(int64_t time, GoId goroutine, StringId name, GoId wa
   const uint64_t waker_id =
       waker == GoId::kNone ? 0 : static_cast<uint64_t>(track_events_.TidOf(waker));
   Cpu& cpu = CpuOf(id);
-  // In compact form, the waker is what runs on the CPU.
+  // In compact form, the waker is the thread that runs on the CPU.
   if (cpu.has_begun && waker_id == cpu.current && time >= cpu.last_switch && IsCpu(id)) {
     if (time < cpu.last_waking) FlushCpu(cpu);
     AddTime(time, &cpu.last_waking, &cpu.waking_times);

@@ -21,15 +21,15 @@
 
 namespace gotrace::internal {
 
-// Goroutines are written as Linux's scheduler writes threads: as switches of a CPU and as wakings,
-// in the form that Perfetto calls compact, which takes about 8 bytes for each. Only the next thread
-// is stored for a switch, so each CPU has its own list. What runs on a P that is no valid CPU is
-// written as generic kernel events, and everything is with PerfettoScheduling::kGeneric.
+// Goroutines are written like the threads of Linux's scheduler: as switches of a CPU and as
+// wakings, in the form that Perfetto calls compact, which takes about 8 bytes for each. A switch
+// stores only the next thread, so each CPU has its own list. Goroutines on a P that is not a valid
+// CPU are written as generic kernel events; with PerfettoScheduling::kGeneric, all are.
 //
 // Calls for one CPU, and for one goroutine, must be in order of time. Exceptions are marked.
 class SchedulingWriter {
  public:
-  // The references must outlive this object. Names are those of `interner`. `scheduling` is not
+  // The pointers must outlive this object. Names are ids of `interner`. `scheduling` must not be
   // kOff.
   SchedulingWriter(PacketWriter* packets, TrackEventWriter* track_events, const Interner* interner,
                    PerfettoScheduling scheduling)
@@ -38,38 +38,38 @@ class SchedulingWriter {
         interner_(*interner),
         scheduling_(scheduling) {}
 
-  // `goroutine` is in `state` at the beginning: it is runnable, waits, or is in a syscall. `time`
-  // may be earlier than that of other events.
+  // Sets the state of `goroutine` at the beginning: runnable, waiting, or in a syscall. `time` may
+  // be earlier than that of other events.
   void SetInitialState(int64_t time, GoId goroutine, StringId name, GoState state);
 
-  // `goroutine` runs on `cpu` since `time`, which may be earlier than that of other events, as long
-  // as nothing else ran on the CPU then.
+  // Sets that `goroutine` runs on `cpu` since `time`, which may be earlier than that of other
+  // events, as long as nothing else ran on the CPU then.
   void SetInitiallyRunning(int64_t time, GoId goroutine, StringId name, ProcId cpu);
 
-  // `goroutine` begins to run on `cpu`.
+  // Adds that `goroutine` begins to run on `cpu`.
   void Start(int64_t time, GoId goroutine, StringId name, ProcId cpu);
 
-  // `goroutine`, which ran on `cpu`, enters `state`; kNotExist if it ends. If something else runs
-  // on the CPU, only goroutines that are written as generic events change their state.
+  // Adds that `goroutine`, which ran on `cpu`, enters `state`; kNotExist if it ends. If something
+  // else runs on the CPU, only goroutines that are written as generic events change their state.
   void Stop(int64_t time, GoId goroutine, StringId name, ProcId cpu, GoState state);
 
-  // `goroutine`, which just began to wait, does so for `reason`.
+  // Adds the reason for which `goroutine` just began to wait.
   void SetReason(int64_t time, GoId goroutine, StringId reason, bool is_io);
 
-  // `goroutine` becomes runnable. `waker` is the goroutine that woke or created it, or kNone; `cpu`
-  // is where that happened, or kNone.
+  // Adds that `goroutine` becomes runnable. `waker` is the goroutine that woke or created it, or
+  // kNone; `cpu` is where that happened, or kNone.
   void Wake(int64_t time, GoId goroutine, StringId name, GoId waker, ProcId cpu);
 
-  // `goroutine`, which was not running, leaves `state` without a trace of a P: it ends, or enters
-  // another state that is not running.
+  // Adds that `goroutine`, which was not running, enters `state` without involving a P: it ends, or
+  // enters another state that is not running.
   void SetState(int64_t time, GoId goroutine, StringId name, GoState state);
 
-  // `goroutine` is in `state`, which was written before, until `time`, when the file ends; it runs
-  // on `cpu` if it runs. Perfetto does not know how long a state lasted that no other event
-  // follows. Nothing else may be written after the first call.
+  // Ends the file for `goroutine`: it is in `state`, which was already written, until `time`, and
+  // on `cpu` if it runs. Without this, Perfetto would not know how long the last state lasted.
+  // After the first call, nothing else may be written.
   void SetLastState(int64_t time, GoId goroutine, StringId name, ProcId cpu, GoState state);
 
-  // Writes what is buffered. Times may be in any order across calls.
+  // Writes out the buffer. Times may be in any order across calls.
   void Flush();
 
  private:
@@ -79,7 +79,7 @@ class SchedulingWriter {
     uint64_t current = 0;    // The thread that it runs; 0 for none.
     StringId current_name = StringId::kEmpty;
 
-    // When it began to run something, and what it ran after all switches of that time.
+    // The time of its first switch, and the thread that it ran after all switches of that time.
     int64_t first_switch = std::numeric_limits<int64_t>::max();
     uint64_t first = 0;
     StringId first_name = StringId::kEmpty;
@@ -87,7 +87,7 @@ class SchedulingWriter {
     int64_t last_switch = 0;
     int64_t last_waking = 0;
 
-    // A bundle that is being filled. Times are differences to the one before.
+    // The bundle being filled. Times are differences from the previous one.
     std::vector<uint64_t> switch_times, prev_states, next_ids, switch_names;
     std::vector<uint64_t> waking_times, waking_ids, waking_names;
     std::vector<StringId> names;
@@ -99,7 +99,7 @@ class SchedulingWriter {
   static bool IsCpu(ProcId id) { return id.value >= 0 && id.value < perfetto::kMaxFtraceCpus; }
   Cpu& CpuOf(ProcId cpu);
 
-  // A state of a goroutine that was in it when the file began, or still is when it ends.
+  // A state in which a goroutine is when the file begins or ends.
   struct OuterState {
     int64_t time = 0;
     GoId goroutine;
@@ -114,12 +114,12 @@ class SchedulingWriter {
   bool LeaveInitialState(int64_t time, GoId goroutine);
   void FlushInitialStates();
   void FlushLastStates();
-  // Returns a CPU that meets the first condition, or else one that meets the second, or else
-  // nullptr. If nothing ran on any CPU, returns the one of P 0.
+  // Returns a CPU that meets the first condition, or else the second, or else nullptr. If nothing
+  // ran on any CPU, returns that of P 0.
   template <class Condition, class WeakerCondition>
   Cpu* FindCpu(const Condition& condition, const WeakerCondition& weaker);
-  // The goroutines of `states`, which are all at the same time, run on `cpu` for no time, and leave
-  // it in these states. After that, `next` runs on it.
+  // Makes the goroutines of `states`, which must all have the same time, run on `cpu` for no time
+  // and leave it in these states. After that, `next` runs on it.
   void RunBriefly(absl::Span<const OuterState> states, Cpu& cpu, uint64_t next, StringId name);
   void Switch(int64_t time, Cpu& cpu, uint64_t prev_state, uint64_t next, StringId name);
   uint64_t IndexOfName(Cpu& cpu, StringId name);
@@ -130,13 +130,13 @@ class SchedulingWriter {
   TrackEventWriter& track_events_;
   const Interner& interner_;
   const PerfettoScheduling scheduling_;
-  std::map<int64_t, Cpu> cpus_;  // In order, for the same output each time.
+  std::map<int64_t, Cpu> cpus_;  // Ordered, so that the output is deterministic.
   absl::flat_hash_map<GoId, StringId> generic_names_;
 
-  // Of goroutines that wait or are in a syscall. Perfetto's critical paths need a goroutine that
-  // becomes runnable before its first state, and something later than its first state. Perfetto
-  // allows one generic event for a thread at a time, so these run for no time where the file
-  // begins, and where it ends.
+  // The initial states of goroutines that wait or are in a syscall. Perfetto's critical paths need
+  // a goroutine to become runnable before its first state, and something later than its first
+  // state. Perfetto allows one generic event for a thread at a time, so these goroutines run for no
+  // time at the beginning and at the end of the file.
   absl::flat_hash_map<GoId, OuterState> initial_;
   std::vector<OuterState> last_;
 };

@@ -55,7 +55,7 @@ void TrackEventWriter::Begin(int64_t time, int32_t pid, absl::string_view proces
     packet.add_uint32(TracePacket::kSequenceFlags,
                       perfetto::kIncrementalStateCleared | perfetto::kNeedsIncrementalState);
     {
-      // The times of track events are differences to the event before.
+      // The times of track events are differences from the previous event.
       pbf_writer defaults(packet, TracePacket::kTracePacketDefaults);
       defaults.add_uint32(perfetto::TracePacketDefaults::kTimestampClockId,
                           perfetto::kClockIncremental);
@@ -163,7 +163,7 @@ int32_t TrackEventWriter::TidOf(ThreadId m) {
 
 void TrackEventWriter::AddCpuSample(int64_t time, ProcId cpu, GoId goroutine, ThreadId m,
                                     StackId stack) {
-  // Without a thread, Perfetto would take it for a sample of the one that idle CPUs run.
+  // Without a thread, Perfetto would assume a sample of the idle thread.
   const int32_t tid = goroutine.value > 0 ? TidOf(goroutine) : TidOf(m);
   packets_.Add([&](pbf_writer& packet) {
     AddTime(time, &packet);
@@ -274,7 +274,7 @@ uint64_t TrackEventWriter::InternStack(StackId stack) {
   if (TestAndSet(static_cast<size_t>(stack), &has_stack_)) return iid;
   const absl::Span<const FrameId> frames = interner_.Frames(stack);
   frame_ids_.clear();
-  // Perfetto wants the outermost frame first.
+  // Perfetto expects the outermost frame first.
   for (size_t i = frames.size(); i-- > 0;) frame_ids_.push_back(InternFrame(frames[i]));
   pbf_writer interned(interned_);
   pbf_writer message(interned, perfetto::InternedData::kCallstacks);

@@ -1,5 +1,5 @@
-// Writes Perfetto's track events: tracks with slices, instants, counters, flows and samples. Names
-// and stacks are written once, and events refer to them.
+// Writes Perfetto's track events: tracks with slices, instants, counters, flows and samples. Each
+// name and stack is written once, and events refer to it.
 #ifndef GOTRACE_EXPORT_PERFETTO_TRACK_EVENT_WRITER_H_
 #define GOTRACE_EXPORT_PERFETTO_TRACK_EVENT_WRITER_H_
 
@@ -22,7 +22,7 @@
 
 namespace gotrace::internal {
 
-// The kind of an event, by which users filter events in Perfetto.
+// The category of an event, by which users filter in Perfetto.
 enum class PerfettoCategory : uint8_t {
   kNone,
   kWait,
@@ -44,7 +44,7 @@ struct PerfettoTrack {
   static PerfettoTrack Process() { return {1}; }
   static PerfettoTrack Gc() { return {2}; }
   static PerfettoTrack Tasks() { return {8 | 2}; }
-  // Of a thread with CPU samples that is not a goroutine.
+  // Returns the track of a thread with CPU samples that is not a goroutine.
   static PerfettoTrack Sampled(int32_t tid) { return {static_cast<uint64_t>(tid) << 3 | 2}; }
   static PerfettoTrack Counter(uint64_t number) { return {number << 3 | 3}; }
   static PerfettoTrack Of(GoId id) { return {static_cast<uint64_t>(id.value) << 3 | 4}; }
@@ -60,26 +60,26 @@ struct PerfettoAnnotation {
   uint64_t number = 0;
 };
 
-// What an event has besides its time and its track. Everything is optional.
+// The optional fields of an event.
 struct PerfettoDetails {
   StringId name = StringId::kEmpty;
   PerfettoCategory category = PerfettoCategory::kNone;
   StackId stack = StackId::kNone;
-  uint64_t flow_out = 0;  // An arrow begins here, and ends at the event with the same flow_in.
+  uint64_t flow_out = 0;  // An arrow that begins here; it ends at the event with the same flow_in.
   uint64_t flow_in = 0;
   absl::Span<const PerfettoAnnotation> annotations = {};
 };
 
 class TrackEventWriter {
  public:
-  // The references must outlive this object. Names and stacks are those of `interner`.
+  // The pointers must outlive this object. Names and stacks are ids of `interner`.
   TrackEventWriter(PacketWriter* packets, const Interner* interner)
       : packets_(*packets), interner_(*interner) {}
 
-  // Must come first, at the time of the first event.
+  // Must be called first, with the time of the first event.
   void Begin(int64_t time, int32_t pid, absl::string_view process_name);
 
-  // States what other clocks showed.
+  // Writes the values of other clocks.
   void AddClockSnapshot(const ClockSnapshot& snapshot);
 
   // Tracks must be declared before they have events. A goroutine is a thread of the process; `name`
@@ -88,13 +88,13 @@ class TrackEventWriter {
     DeclareThread(PerfettoTrack::Of(id), TidOf(id), name);
   }
 
-  // Returns the tid of a goroutine: its id, unless that is none for Linux's scheduler, whose events
-  // Perfetto reads.
+  // Returns the tid of a goroutine: its id, unless Linux's scheduler, whose events Perfetto reads,
+  // cannot have such an id.
   int32_t TidOf(GoId id) {
     const bool fits = id.value > 0 && id.value <= std::numeric_limits<int32_t>::max();
     return fits ? static_cast<int32_t>(id.value) : NewTid(ResourceKind::kGoroutine, id.value).first;
   }
-  // Whether some goroutine has another tid than its id.
+  // Returns whether the tid of some goroutine differs from its id.
   bool has_renamed_goroutines() const { return has_renamed_goroutines_; }
   void DeclareTrack(PerfettoTrack track, absl::string_view name, PerfettoTrack parent);
   void DeclareCounter(PerfettoTrack track, absl::string_view name, perfetto::CounterUnit unit);
@@ -110,17 +110,17 @@ class TrackEventWriter {
     AddEvent(time, track, perfetto::TrackEventType::kInstant, details);
   }
   void SetCounter(int64_t time, PerfettoTrack track, uint64_t value);
-  // Adds a sample of `goroutine`; of `m` if there is none.
+  // Adds a sample of `goroutine`, or of `m` if there is no goroutine.
   void AddCpuSample(int64_t time, ProcId cpu, GoId goroutine, ThreadId m, StackId stack);
 
-  // Adds to a packet that it belongs to the same sequence as track events, so that ids of
-  // InternKernelSymbol() and AddInterned() are valid in it.
+  // Makes a packet belong to the same sequence as track events, so that ids of InternKernelSymbol()
+  // and AddInterned() are valid in it.
   void AddSequence(protozero::pbf_writer* packet) const;
 
   // Returns the id of a text as a kernel symbol. AddInterned() must follow, in the same packet.
   uint64_t InternKernelSymbol(StringId text) { return Intern(kKernelSymbols, text); }
 
-  // Adds to a packet what was interned since the last call.
+  // Adds the data interned since the last call to a packet.
   void AddInterned(protozero::pbf_writer* packet);
 
  private:
@@ -141,10 +141,10 @@ class TrackEventWriter {
   uint64_t InternStack(StackId stack);
   uint64_t InternFrame(FrameId frame);
 
-  // Returns the tid of a thread (M) that is not a goroutine, which it declares if need be.
+  // Returns the tid of a thread (M) that is not a goroutine, which is declared if necessary.
   int32_t TidOf(ThreadId m);
 
-  // Returns the tid of something without one of its own, and whether that is new.
+  // Returns an assigned tid for something that has none of its own, and whether it is new.
   std::pair<int32_t, bool> NewTid(ResourceKind kind, int64_t id);
 
   void AddEvent(int64_t time, PerfettoTrack track, perfetto::TrackEventType type,
@@ -158,7 +158,7 @@ class TrackEventWriter {
   int64_t last_time_ = 0;
   std::string interned_;  // Fields of InternedData that are not written yet.
 
-  // What is written already, by id.
+  // Whether data was already written, by id.
   std::vector<bool> has_string_[kStringKinds];
   std::vector<bool> has_frame_;
   std::vector<bool> has_stack_;

@@ -1,4 +1,4 @@
-// Profiles as collapsed stacks, the text that flame graphs are made of.
+// Profiles as collapsed stacks, the text format from which flame graphs are made.
 #ifndef GOTRACE_EXPORT_PPROF_FOLDED_H_
 #define GOTRACE_EXPORT_PPROF_FOLDED_H_
 
@@ -10,9 +10,9 @@
 
 namespace gotrace::internal {
 
-// Appends a line for each stack: its functions from the outermost on with ";" between them, a
-// space, and its time in nanoseconds, or its count if `form` has no time. Lines are in alphabetical
-// order. A sample without a stack is "[unknown]".
+// Appends a line for each stack: its functions, outermost first and separated by ";", a space, and
+// its time in nanoseconds, or its count if `form` has no time. Lines are in alphabetical order. A
+// sample without a stack is "[unknown]".
 void AppendFolded(const ProfileForm& form, absl::Span<const ProfileSample> samples,
                   const Interner& interner, TextBuffer* out);
 

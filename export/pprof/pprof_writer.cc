@@ -52,7 +52,7 @@ class PprofWriter {
  public:
   PprofWriter(const ProfileForm& form, const Interner& interner)
       : form_(form), interner_(interner), out_(bytes_) {
-    StringIndex("");  // The first string must be this.
+    StringIndex("");  // The first string must be "".
   }
 
   std::string Write(absl::Span<const ProfileSample> samples) {
@@ -168,7 +168,7 @@ class PprofWriter {
   std::vector<uint64_t> locations_of_sample_;
 };
 
-// Without a name and a time. zlib takes at most 4 GiB at once.
+// Compresses without a file name or time. zlib accepts at most 4 GiB at once.
 std::string Gzip(absl::string_view bytes) {
   z_stream stream = {};
   constexpr int kGzipFormat = 16;

@@ -12,8 +12,8 @@
 namespace gotrace::internal {
 
 // Returns the profile as a gzipped message Profile of pprof's profile.proto. The same samples give
-// the same bytes: there is no time stamp. What a sample's key has, other than stacks, is in labels:
-// "state", "reason", "start function", "goroutine", "P", "task", "region".
+// the same bytes: there is no time stamp. The members of a sample's key, except stacks, become
+// labels: "state", "reason", "start function", "goroutine", "P", "task", "region".
 std::string PprofBytes(const ProfileForm& form, absl::Span<const ProfileSample> samples,
                        const Interner& interner);
 

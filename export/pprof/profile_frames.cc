@@ -7,8 +7,8 @@
 namespace gotrace::internal {
 namespace {
 
-// Between the stack of a goroutine that waits and that of the one that wakes it up, or in place of
-// the latter; "" if nothing woke it up.
+// Returns the name of the frame between the stack of a waiting goroutine and the stack of its
+// waker, or in place of the latter; "" if nothing woke it up.
 absl::string_view WakerName(CauseKind woken_by) {
   switch (woken_by) {
     case CauseKind::kUnknown:

@@ -1,4 +1,4 @@
-// How a profile shows its samples, and the frames of a sample.
+// The frames of a profile's samples, and how they are shown.
 #ifndef GOTRACE_EXPORT_PPROF_PROFILE_FRAMES_H_
 #define GOTRACE_EXPORT_PPROF_PROFILE_FRAMES_H_
 
@@ -13,28 +13,30 @@
 namespace gotrace::internal {
 
 struct ProfileForm {
-  absl::string_view count_name;  // What a sample counts: "contentions".
-  absl::string_view time_name;   // What its time is: "delay"; "" if its samples have no time.
+  absl::string_view count_name;  // The name of a sample's count: "contentions".
+  absl::string_view time_name;   // The name of its time: "delay"; "" if its samples have no time.
 
-  // Whether the innermost frames say what the goroutine did, and why: "[waiting]", "network".
+  // Whether the innermost frames show the state of the goroutine and its reason: "[waiting]",
+  // "network".
   bool shows_states = false;
 };
 
-// The form of the profiles of Profile.
+// Returns the form of profiles computed by Profile.
 ProfileForm FormOf(ProfileType type);
 
-// A frame of a stack, or what takes the place of one where the trace has no stack: the function
-// that a goroutine started in, or "[woken by the network]".
+// A frame of a stack, or a substitute where the trace has no stack: the function that a goroutine
+// started in, or "[woken by the network]".
 struct ProfileFrame {
   std::optional<FrameId> id;
   absl::string_view name;  // Of the function. Valid as long as the interner.
 };
 
-// Sets `*frames` to those of the sample, the innermost first. A waker's are on top.
+// Sets `*frames` to the frames of the sample, innermost first. The frames of a waker are inside the
+// others.
 void SetProfileFrames(const ProfileForm& form, const ProfileKey& key, const Interner& interner,
                       std::vector<ProfileFrame>* frames);
 
-// Returns the functions of the sample, the outermost first, with ";" between them. Without states.
+// Returns the functions of the sample, outermost first and separated by ";", without states.
 std::string StackText(const ProfileKey& key, const Interner& interner);
 
 }  // namespace gotrace::internal

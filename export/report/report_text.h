@@ -13,8 +13,9 @@
 namespace gotrace::internal {
 
 // Appends one or more lines for each finding, one line for each check with more findings than were
-// kept, and the verdict with how much of the trace is good. Every line that is not indented begins
-// with `name`, the name of the file. Unless `with_notes`, notes are only counted, on one line.
+// kept, and the verdict with the amount of the trace that is good. Every line that is not indented
+// begins with `name`, the name of the file. Unless `with_notes`, notes are only counted, on one
+// line.
 void AppendReport(absl::string_view name, const ValidationReport& report, bool with_notes,
                   TextBuffer* out);
 
@@ -27,9 +28,9 @@ void AppendSkipped(absl::string_view name, const ValidationReport& report, TextB
 // Appends the report of a skipped file like AppendReportJson(), with the verdict "skipped".
 void AppendSkippedJson(absl::string_view name, const ValidationReport& report, TextBuffer* out);
 
-// The same for a file that does not hold the trace that was selected by its number. In JSON the
-// verdict is "no-such-trace". Requires that the report's status is an InvalidArgumentError, which
-// becomes the member "error".
+// The same for a file that has no trace with the selected number. In JSON the verdict is
+// "no-such-trace". Requires that the report's status is an InvalidArgumentError, which becomes the
+// member "error".
 void AppendNoSuchTraceJson(absl::string_view name, const ValidationReport& report, TextBuffer* out);
 
 // Adds the member "traces" to an object, unless there are none.

@@ -1,4 +1,4 @@
-// What writes the rows of one table to a file, whatever its format.
+// Writes the rows of one table to a file of any format.
 #ifndef GOTRACE_EXPORT_ROWS_ROWS_WRITER_H_
 #define GOTRACE_EXPORT_ROWS_ROWS_WRITER_H_
 
@@ -19,16 +19,15 @@ class RowsWriter {
  public:
   virtual ~RowsWriter() = default;
 
-  // Begins the rows of a trace. Call it before its first rows. The interner of rows may be another
-  // one from now on.
+  // Begins the rows of a trace. Call it before its first rows. Rows may have another interner than
+  // those of the previous trace.
   virtual void BeginTrace(int64_t trace_id) = 0;
 
-  // Appends rows of the table, which must have all of its columns. Errors are those of the sink
-  // that is written to, which keeps them.
+  // Appends rows of the table, which must have all of its columns. The sink keeps errors.
   virtual void Add(const TableRows& rows) = 0;
 
-  // Appends what is left. Call it once, last. `is_complete` says whether all traces were read to
-  // their ends without a fault. Does not finish the sink that is written to.
+  // Appends the rest of the output. Call it once, last. `is_complete` says whether all traces were
+  // read to their ends without a fault. Does not finish the sink.
   virtual absl::Status Finish(bool is_complete) = 0;
 };
 

@@ -13,7 +13,7 @@
 namespace gotrace::internal {
 namespace {
 
-// How a format writes what stands between and around values.
+// The text of a format between and around values.
 struct Notation {
   bool has_names_line;
   absl::string_view separator;

@@ -11,9 +11,9 @@
 
 namespace gotrace::internal {
 
-// In all of them, bytes of a text that are not UTF-8 become U+FFFD, as in Parquet files.
+// In all formats, bytes of a text that are not UTF-8 become U+FFFD, as in Parquet files.
 enum class TextRowsFormat : uint8_t {
-  // RFC 4180, but for lines that end in "\n". The first line has the names of the columns. NULL is
+  // RFC 4180, except that lines end in "\n". The first line has the names of the columns. NULL is
   // empty, and an empty text is "".
   kCsv,
   // As ClickHouse's TabSeparatedWithNames: the first line has the names of the columns; a tab, a

@@ -1,7 +1,7 @@
 // The tables as an extension that SQLite loads, for its shell and for other languages.
 #include <sqlite3.h>
-// The functions of the program that loads the extension. Only their table is of use here, not the
-// macros that call them, which this leaves out.
+// The functions of the program that loads the extension. Only their table is used here; this omits
+// the macros that call them.
 #define SQLITE_CORE
 #include <sqlite3ext.h>
 
@@ -24,14 +24,14 @@
 namespace gotrace::internal {
 namespace {
 
-// What the functions of a connection share.
+// The data that the functions of a connection share.
 struct Opened {
   std::vector<SqliteTrace> traces;
   std::shared_ptr<FoldedStacks> stacks;
   bool salvages = false;
 };
 
-// What SQLite keeps for one of the functions.
+// The data that SQLite keeps for one of the functions.
 struct Opener {
   std::shared_ptr<Opened> opened;
   bool salvages = false;
@@ -43,8 +43,8 @@ absl::Status Execute(sqlite3* db, const std::string& sql) {
              : absl::FailedPreconditionError(sqlite3_errmsg(db));
 }
 
-// Lists the tables in the schema `temp`, which is not stored. Without this, statements find them as
-// well, but `.tables` and other programs do not.
+// Creates the tables in the schema `temp`, which is not stored. Statements would find them without
+// this, but `.tables` and other programs would not.
 absl::Status CreateTables(sqlite3* db) {
   for (const TableInfo& info : AllTables()) {
     absl::Status status = Execute(db, absl::StrCat("CREATE VIRTUAL TABLE IF NOT EXISTS temp.",
@@ -54,8 +54,8 @@ absl::Status CreateTables(sqlite3* db) {
   return absl::OkStatus();
 }
 
-// Removes these tables, so that new ones have the columns that all traces need, and SQLite prepares
-// statements again that use them. Fails if such a statement is running.
+// Removes these tables, so that new ones can have the columns that all traces need, and so that
+// SQLite prepares statements that use them again. Fails if such a statement is running.
 absl::Status DropTables(sqlite3* db) {
   for (const TableInfo& info : AllTables()) {
     absl::Status status = Execute(db, absl::StrCat("DROP TABLE IF EXISTS temp.", info.name));
@@ -64,7 +64,7 @@ absl::Status DropTables(sqlite3* db) {
   return absl::OkStatus();
 }
 
-// Fails if the user has a temporary table with the name of one of these.
+// Fails if the user has a temporary table with the same name as one of the tables.
 absl::Status CheckNames(sqlite3* db) {
   std::vector<std::string> names;
   for (const TableInfo& info : AllTables()) names.push_back(absl::StrCat("'", info.name, "'"));
@@ -108,7 +108,7 @@ absl::Status Open(sqlite3* db, const std::vector<std::string>& paths, bool salva
   SqliteTablesOptions options;
   if (salvages) {
     options.reader.mode = ReadMode::kSalvage;
-    // The table `traces` says what is damaged.
+    // The table `traces` reports damage.
     options.on_end = [](size_t, const absl::Status&, const Losses&) {};
   }
   if (absl::Status status = RegisterTables(db, traces, std::move(options), &opened->stacks);
@@ -120,9 +120,9 @@ absl::Status Open(sqlite3* db, const std::vector<std::string>& paths, bool salva
   return CreateTables(db);
 }
 
-// gotrace_open(path, …): makes the tables of the traces in these files available, too, and returns
-// how many traces the connection has. gotrace_salvage(path, …): the same, and from then on queries
-// continue after faults, in all traces.
+// gotrace_open(path, …) adds the traces in these files to the tables, and returns how many traces
+// the connection has. gotrace_salvage(path, …) does the same, and from then on queries continue
+// after faults, in all traces.
 void OpenTraces(sqlite3_context* context, int count, sqlite3_value** values) {
   const Opener& opener = *static_cast<const Opener*>(sqlite3_user_data(context));
   Opened& opened = *opener.opened;

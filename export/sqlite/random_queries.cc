@@ -23,11 +23,11 @@ namespace {
 using Column = RandomQueries::Column;
 using Table = RandomQueries::Table;
 
-// Stands before the names of tables in queries, and becomes the prefix of the copies.
+// Marks the names of tables in queries; replaced with the prefix of the copies.
 constexpr absl::string_view kMark = "@@";
 constexpr absl::string_view kCopy = "temp.copy_";
 
-// A larger table is only the first one of a join, so that joins stay small.
+// Larger tables are used only as the first table of a join, so that joins stay small.
 constexpr size_t kMaxJoinedRows = 60;
 
 // A value: its type and its text.
@@ -63,7 +63,7 @@ struct Query {
   size_t columns = 0;     // c0, c1, …
   std::vector<int> keys;  // The columns of ORDER BY.
 
-  // Whether all columns are keys, so that rows which could come in another order are equal.
+  // Returns whether all columns are keys, so that only equal rows can come in another order.
   bool is_total() const { return std::set<int>(keys.begin(), keys.end()).size() == columns; }
 };
 
@@ -119,7 +119,7 @@ class Generator {
     uses_.clear();
     const Table& first = AnyTable(~size_t{0});
     if (Chance(10)) {
-      // Group by one column, so that the order is total.
+      // Groups by one column, so that the order is total.
       const Column& by = Any(first.columns);
       const std::string direction = Chance(50) ? " DESC" : "";
       from_ = absl::StrCat("(SELECT ", by.name, ", count(*) AS n FROM ", kMark, first.name,
@@ -218,7 +218,7 @@ class Generator {
       case 7:
         return absl::StrCat(use.name, AnyOf({" GLOB ", " NOT GLOB "}), Pattern(*use.column, "*"));
       case 8: {
-        // Of the rows that belong to the one outside.
+        // A subquery of the rows that belong to the outer row.
         const Table& table = AnyTable(kMaxJoinedRows);
         return absl::StrCat(use.name, AnyOf({" IN ", " NOT IN "}), "(SELECT e.",
                             Any(table.columns).name, " FROM ", kMark, table.name, " e WHERE e.",
@@ -257,7 +257,7 @@ class Generator {
         for (size_t i = 0; i < groups; ++i) add(i);
         if (Chance(15)) std::rotate(terms.begin(), terms.begin() + 1, terms.end());
         if (Chance(15)) terms.pop_back();
-        // The keys in the order of the terms do not matter, but which they are.
+        // The set of keys matters, but not their order.
         if (terms.size() < groups) query->keys.clear();
       } else {
         const size_t count = 1 + Below(names.size());
@@ -462,7 +462,7 @@ std::string RandomQueries::Compare(uint64_t number) {
                           "\nexpected: ", ShownRow(expected, i));
     }
   }
-  // Which of the rows with equal keys LIMIT leaves is not defined, but they must be such rows.
+  // It is not defined which of the rows with equal keys LIMIT keeps, but the keys must be the same.
   const bool is_part = !query.limit.empty() && !query.is_total();
   if (is_part) expected = run(query.sql, kCopy, &expected_error);
   std::sort(rows.begin(), rows.end());

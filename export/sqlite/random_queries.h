@@ -1,4 +1,5 @@
-// Compares queries of the tables with the same queries of copies that SQLite keeps itself.
+// Compares the results of queries of the tables with those of ordinary SQLite tables with the same
+// rows.
 #ifndef GOTRACE_EXPORT_SQLITE_RANDOM_QUERIES_H_
 #define GOTRACE_EXPORT_SQLITE_RANDOM_QUERIES_H_
 
@@ -16,11 +17,11 @@ class RandomQueries {
   // Copies the tables that exist on `*db`, which must outlive this object, to temporary tables.
   explicit RandomQueries(sqlite3* db);
 
-  // Runs a query that depends only on `number` and the tables, on the tables and on the copies.
-  // Returns "", or the query and how the results differ.
+  // Makes a query that depends only on `number` and the tables, and runs it on the tables and on
+  // the copies. Returns "", or the query and how the results differ.
   std::string Compare(uint64_t number);
 
-  // How many rows the queries returned.
+  // Returns how many rows the queries returned.
   uint64_t rows() const { return rows_; }
 
   struct Column {

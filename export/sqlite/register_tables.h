@@ -1,4 +1,4 @@
-// What RegisterSqliteTables() is made of, for callers who need a part of it.
+// The parts of RegisterSqliteTables(), for callers that need only some of them.
 #ifndef GOTRACE_EXPORT_SQLITE_REGISTER_TABLES_H_
 #define GOTRACE_EXPORT_SQLITE_REGISTER_TABLES_H_
 
@@ -12,7 +12,7 @@
 
 namespace gotrace::internal {
 
-// Where stack_folded() finds the stacks of a connection.
+// The stacks of a connection, for stack_folded().
 struct FoldedStacks;
 
 // Registers the tables and stack_folded(). Unlike RegisterSqlFunctions(), this can be called while
@@ -21,7 +21,7 @@ struct FoldedStacks;
 absl::Status RegisterTables(sqlite3* db, std::vector<SqliteTrace> traces,
                             SqliteTablesOptions options, std::shared_ptr<FoldedStacks>* stacks);
 
-// How a column is declared in SQL: "g INTEGER NOT NULL".
+// Returns the declaration of a column in SQL: "g INTEGER NOT NULL".
 std::string DeclarationOf(const TableColumn& column);
 
 }  // namespace gotrace::internal

@@ -1,4 +1,4 @@
-// Rows of a table that SQLite reads, of one trace or of several.
+// Rows of a table that SQLite reads, from one trace or several.
 #ifndef GOTRACE_EXPORT_SQLITE_ROW_SET_H_
 #define GOTRACE_EXPORT_SQLITE_ROW_SET_H_
 
@@ -24,21 +24,21 @@ enum class Comparison : uint8_t { kEqual, kLess, kLessOrEqual, kGreater, kGreate
 struct RowCondition {
   SqlColumn column = 0;
   Comparison comparison = Comparison::kEqual;
-  int64_t value = 0;  // For a name its number in the interner of the RowSet.
+  int64_t value = 0;  // For a name, its number in the interner of the RowSet.
 
   bool IsMetBy(int64_t other) const;
 };
 
-// Keeps those rows that meet some conditions, and of these some columns. Names become those of one
-// interner, so that rows of several traces can be together.
+// Keeps some columns of the rows that meet some conditions. Names are mapped to one interner, so
+// that rows of several traces can be stored together.
 class RowSet final : public TableConsumer {
  public:
-  // `columns` are the bits of the columns to keep, as SQLite counts them; those of the conditions
-  // are among them. `*names` must outlive this object.
+  // `columns` has a bit for each column to keep, as SQLite counts them, including those of the
+  // conditions. `*names` must outlive this object.
   RowSet(const TableInfo* info, uint64_t columns, std::vector<RowCondition> conditions,
          Interner* names);
 
-  // The rows that follow are of this trace.
+  // Declares that the following rows belong to this trace.
   void BeginTrace(int64_t trace_id);
 
   void AddRows(const TableRows& rows) override;
@@ -49,7 +49,8 @@ class RowSet final : public TableConsumer {
   uint64_t columns() const { return columns_; }
   size_t size() const { return size_; }
 
-  // The place of the row among all that were added, also those that did not meet the conditions.
+  // Returns the place of the row among all rows that were added, including those that did not meet
+  // the conditions.
   int64_t Number(size_t row) const {
     return static_cast<int64_t>(conditions_.empty() ? added_ - size_ + row : numbers_[row]);
   }
@@ -59,7 +60,7 @@ class RowSet final : public TableConsumer {
     return !present.empty() && present[row] == 0;
   }
 
-  // The integer, the number of the name, or the place of the text.
+  // Returns the integer, the number of the name, or the place of the text.
   int64_t Value(SqlColumn column, size_t row) const {
     return static_cast<int64_t>(data_[column].values[row]);
   }
@@ -69,7 +70,7 @@ class RowSet final : public TableConsumer {
     return column != kTraceIdColumn && info_.columns[column - 1].type == ColumnType::kName;
   }
 
-  // The name with a number that Value() returned. It lives as long as the interner.
+  // Returns the name with a number from Value(). Valid as long as the interner.
   absl::string_view NameText(int64_t number) const {
     return names_.String(static_cast<StringId>(number));
   }
@@ -91,8 +92,8 @@ class RowSet final : public TableConsumer {
   int64_t trace_id_ = 0;
   std::vector<uint64_t> names_of_trace_;  // By the trace's own numbers of names.
   size_t size_ = 0;
-  uint64_t added_ = 0;             // How many rows were added, and perhaps removed.
-  std::vector<uint64_t> numbers_;  // With conditions: of each row, its place among these.
+  uint64_t added_ = 0;             // How many rows were added, including removed ones.
+  std::vector<uint64_t> numbers_;  // With conditions: the place of each row among the added ones.
   std::vector<TableRows::Column> data_;
   std::deque<std::string> texts_;
   std::vector<uint32_t> selected_;

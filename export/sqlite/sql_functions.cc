@@ -100,7 +100,7 @@ void ReturnFormatted(sqlite3_context* context, int, sqlite3_value** values) {
   ReturnText(context, kFormat(sqlite3_value_int64(values[0])));
 }
 
-// greatest(a, b, …) and least(a, b, …): of the numbers that are not NULL.
+// greatest(a, b, …) and least(a, b, …): the largest and smallest number that is not NULL.
 template <bool kGreatest>
 void ReturnExtreme(sqlite3_context* context, int count, sqlite3_value** values) {
   sqlite3_value* extreme = nullptr;
@@ -126,7 +126,7 @@ struct Pattern {
   ~Pattern() { regfree(&regex); }
 };
 
-// text REGEXP pattern: a POSIX extended regular expression that a part of the text matches.
+// text REGEXP pattern: whether a part of the text matches a POSIX extended regular expression.
 void ReturnMatches(sqlite3_context* context, int, sqlite3_value** values) {
   const auto* const text = reinterpret_cast<const char*>(sqlite3_value_text(values[1]));
   if (text == nullptr || sqlite3_value_type(values[0]) == SQLITE_NULL) {

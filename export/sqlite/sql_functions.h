@@ -6,12 +6,12 @@ struct sqlite3;
 
 namespace gotrace::internal {
 
-// Registers quantile_disc(), format_duration(), format_bytes(), greatest() and least(), and
-// regexp() unless the connection has it, as that of SQLite's shell does. Returns a result code of
-// SQLite.
+// Registers quantile_disc(), format_duration(), format_bytes(), greatest() and least(), and also
+// regexp() unless the connection already has it, like that of SQLite's shell. Returns a result code
+// of SQLite.
 int RegisterSqlFunctions(sqlite3* db);
 
-// sqlite3_sourceid() of the library that this program uses.
+// Returns sqlite3_sourceid() of the library that this program uses.
 const char* SqliteSourceId();
 
 }  // namespace gotrace::internal

@@ -1,10 +1,10 @@
-// Each table is an eponymous virtual table: its module has its name, and nobody needs to create it.
-// It can be created all the same, so that SQLite lists it.
+// Each table is an eponymous virtual table: its module has its name, and it need not be created. It
+// can still be created, so that SQLite lists it.
 //
 // A statement opens a cursor for each use of a table, and filters it: once, or in a join once for
-// each row of what is outside. The first time a cursor reads the trace while SQLite takes its rows.
-// From the second time on it uses the rows that the connection stores, with a hash table for the
-// column that must have a certain value.
+// each outer row. The first time, the cursor reads the trace while SQLite takes its rows. From the
+// second time on, it uses the rows that the connection stores, with a hash table for the column
+// that must have a certain value.
 #include "gotrace/sqlite_tables.h"
 
 #include <sqlite3.h>
@@ -51,14 +51,14 @@ using internal::SqlColumn;
 using internal::StoredRows;
 using internal::TraceScan;
 
-// What the tables of a connection share.
+// The data that the tables of a connection share.
 struct Database {
   std::vector<SqliteTrace> traces;
   SqliteTablesOptions options;
   Interner names;
   std::array<std::shared_ptr<StoredRows>, kTableIdEnd> stored;
 
-  // How often rows with a value that is known only while a statement runs were looked up.
+  // The number of look-ups of rows by a value that is known only while a statement runs.
   std::array<uint64_t, kTableIdEnd> lookups = {};
 };
 
@@ -79,14 +79,14 @@ struct VirtualTable : sqlite3_vtab {
 struct Plan {
   uint64_t columns = 0;  // The bits of the columns that the statement uses.
 
-  // The columns with conditions, whose values are the arguments, in order.
+  // The columns with conditions. The arguments are the values, in order.
   std::vector<std::pair<SqlColumn, Comparison>> conditions;
 
-  // What the rows are to be sorted by, if that is not left to SQLite.
+  // The columns to sort by; empty if SQLite sorts.
   std::vector<SortColumn> order;
 
-  // Whether rows with a certain value are wanted that is not a constant, so that there will
-  // probably be more such scans, as in a join.
+  // Whether rows are looked up by a value that is not a constant, so that there will probably be
+  // more such scans, as in a join.
   bool is_lookup = false;
 
   std::string ToText() const {
@@ -109,7 +109,7 @@ struct Plan {
       const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(word, ':');
       uint64_t column = 0;
       int comparison = 0;
-      // It has only what ToText() wrote.
+      // The text is always from ToText().
       if (!absl::SimpleAtoi(parts.first, &column)) continue;
       if (std::exchange(is_first, false)) {
         plan.columns = column;
@@ -129,18 +129,18 @@ struct Cursor : sqlite3_vtab_cursor {
 
   uint64_t filter_count = 0;
 
-  // Where the rows come from: a scan, or what is stored.
+  // The source of the rows: a scan, or stored rows.
   std::unique_ptr<TraceScan> scan;
   std::shared_ptr<StoredRows> stored;
 
   size_t row = 0;      // The current row of these.
   bool at_end = true;  // Whether there is none.
 
-  // Stored rows that are sorted: all of them in that order, and the place of the current one.
+  // If stored rows are sorted: all of them in this order, and the place of the current one.
   std::vector<uint32_t> order;
   size_t place = 0;
 
-  // Stored rows that have a certain value in a column: that column.
+  // If stored rows with a certain value are looked up: the column of the value.
   std::optional<SqlColumn> chain;
 
   std::vector<RowCondition> conditions;
@@ -148,9 +148,9 @@ struct Cursor : sqlite3_vtab_cursor {
   const RowSet& rows() const { return stored != nullptr ? stored->rows() : scan->rows(); }
 };
 
-// What the planner assumes of a table whose rows are not known: how many there are, and what it
-// costs to find those with a certain value once they are stored. Large tables should be read
-// once, with look-ups in small ones for each row, rather than the other way round.
+// The planner's assumptions on a table whose rows are not known: their number, and the cost of
+// finding rows with a certain value once they are stored. Large tables should be read once, with
+// look-ups in small ones for each row, rather than the other way round.
 struct Assumption {
   double rows = 1e5;
   double lookup = 2;
@@ -182,7 +182,7 @@ std::string Declaration(const TableInfo& info, bool is_trace_id_hidden) {
   return text + ")";
 }
 
-// Sets the message of the error that a function returns.
+// Sets an error message, and returns the code for a function to return.
 int Fail(const std::string& message, sqlite3_vtab* table) {
   sqlite3_free(table->zErrMsg);
   table->zErrMsg = sqlite3_mprintf("%s", message.c_str());
@@ -236,8 +236,8 @@ ColumnType TypeOf(const TableInfo& info, SqlColumn column) {
   return column == kTraceIdColumn ? ColumnType::kInt64 : info.columns[column - 1].type;
 }
 
-// Whether the table has the order that the statement asks for, or the plan gives it, which then has
-// the columns to sort by.
+// Returns whether rows come in the order that the statement requests, because the table has it, or
+// because the plan sorts them. In the latter case, sets the columns in the plan.
 bool GivesOrder(const VirtualTable& table, sqlite3_index_info* index, Plan* plan) {
   if (index->nOrderBy == 0) return false;
   const TableInfo& info = *table.module.info;
@@ -247,13 +247,13 @@ bool GivesOrder(const VirtualTable& table, sqlite3_index_info* index, Plan* plan
                           database.traces.size() == 1 && !info.order.empty();
   if (is_ordered && index->nOrderBy == 1 && first.desc == 0 && first.iColumn > 0) {
     const TableColumn& column = info.columns[static_cast<size_t>(first.iColumn) - 1];
-    // SQLite has NULL first, which the tables do not.
+    // SQLite sorts NULL first, unlike the tables.
     if (column.name == info.order && !column.is_nullable) return true;
   }
-  // 1 stands for GROUP BY. Groups could come in any order for that alone, but SQLite drops an ORDER
-  // BY of the same columns as well, and there is no sign of that here but the directions. So the
-  // rows are sorted as if they were asked for in order. SQLite's own sorter is better at ORDER BY
-  // alone: it keeps only the rows that LIMIT leaves.
+  // 1 means GROUP BY. For this alone, groups could come in any order, but SQLite also drops an
+  // ORDER BY of the same columns, which shows here only in the directions. So the rows are sorted
+  // as requested. For ORDER BY alone, SQLite's own sorter is better: it keeps only the rows that
+  // LIMIT needs.
   if (sqlite3_vtab_distinct(index) != 1) return false;
   std::vector<SortColumn> order;
   for (int i = 0; i < index->nOrderBy; ++i) {
@@ -282,7 +282,7 @@ int BestIndex(sqlite3_vtab* base, sqlite3_index_info* index) {
     const ColumnType type = TypeOf(info, column);
     const bool is_name = type == ColumnType::kName;
     if (type == ColumnType::kText || (is_name && *comparison != Comparison::kEqual)) continue;
-    // For each value of IN there would be a scan of its own.
+    // Each value of IN would need a scan of its own.
     if (sqlite3_vtab_in(index, i, -1) != 0) continue;
     if (is_name && sqlite3_stricmp(sqlite3_vtab_collation(index, i), "BINARY") != 0) continue;
     plan.conditions.emplace_back(column, *comparison);
@@ -301,7 +301,7 @@ int BestIndex(sqlite3_vtab* base, sqlite3_index_info* index) {
     index->estimatedCost = assumption.rows;
     index->estimatedRows = 1 + static_cast<sqlite3_int64>(rows);
   }
-  // Rows that are looked up are too few to be worth sorting here.
+  // Look-ups return too few rows to be worth sorting here.
   if (!plan.is_lookup && GivesOrder(table, index, &plan)) index->orderByConsumed = 1;
   index->idxStr = sqlite3_mprintf("%s", plan.ToText().c_str());
   index->needToFreeIdxStr = 1;
@@ -318,8 +318,8 @@ int Close(sqlite3_vtab_cursor* cursor) {
   return SQLITE_OK;
 }
 
-// The conditions of a plan with the values of its arguments, as far as they can be checked here;
-// SQLite checks them all. nullopt if no row can meet them.
+// Returns the conditions of a plan with the values of its arguments, as far as they can be checked
+// here (SQLite checks all of them again), or nullopt if no row can meet them.
 std::optional<std::vector<RowCondition>> ConditionsOf(const Plan& plan, sqlite3_value** arguments,
                                                       const TableInfo& info, Interner* names) {
   std::vector<RowCondition> conditions;
@@ -386,7 +386,7 @@ int NextOfScan(Cursor* cursor) {
   return SQLITE_OK;
 }
 
-// Moves to the next of the rows that are stored.
+// Moves to the next stored row.
 void NextOfStored(Cursor* cursor) {
   do {
     if (cursor->chain.has_value()) {
@@ -437,7 +437,7 @@ int Filter(sqlite3_vtab_cursor* base, int, const char* text, int, sqlite3_value*
       ConditionsOf(plan, arguments, *table.module.info, &database.names);
   if (!conditions.has_value()) return SQLITE_OK;
   cursor.conditions = *std::move(conditions);
-  // A subquery has a new cursor each time, so the connection counts its scans.
+  // A subquery has a new cursor each time, so the connection counts the scans.
   const bool is_repeated =
       cursor.filter_count > 1 ||
       (plan.is_lookup && database.lookups[static_cast<size_t>(table.module.info->id)]++ > 0);
@@ -450,8 +450,8 @@ int Filter(sqlite3_vtab_cursor* base, int, const char* text, int, sqlite3_value*
     if (code == SQLITE_OK) BeginStored(plan, &cursor);
     return code;
   }
-  // If a condition has several alternatives, SQLite finds the rows of each, and knows by their
-  // numbers which are the same.
+  // If a condition has several alternatives, SQLite finds the rows of each, and identifies
+  // duplicates by their numbers.
   cursor.scan = std::make_unique<TraceScan>(table.module.info, plan.columns, cursor.conditions,
                                             /*keeps_numbers=*/plan.is_lookup, database.traces,
                                             &database.options, &database.names);
@@ -512,7 +512,7 @@ int Guarded(Arguments... arguments) {
   }
 }
 
-// If tables are created and connected by the same function, a module has one with its name, too.
+// A module whose xCreate and xConnect are the same function also has an eponymous table.
 constexpr sqlite3_module kModule = [] {
   sqlite3_module module = {};
   module.iVersion = 0;
@@ -543,7 +543,7 @@ struct internal::FoldedStacks {
 
 namespace {
 
-// stack_folded(stack_id): the functions of the stack, as stacks.folded has them.
+// stack_folded(stack_id): the functions of the stack, as in stacks.folded.
 void ReturnFolded(sqlite3_context* context, int, sqlite3_value** values) {
   const auto& stacks =
       *static_cast<const std::shared_ptr<internal::FoldedStacks>*>(sqlite3_user_data(context));
@@ -634,7 +634,7 @@ absl::StatusOr<std::vector<SqliteTrace>> SqliteTracesOfFile(const std::string& p
       first.ok() ? ListTraces(first->get())
                  : absl::StatusOr<std::vector<TraceSpan>>(first.status());
   std::vector<SqliteTrace> traces;
-  // What is wrong with a single trace is reported when it is read.
+  // Errors in a single trace are reported when it is read.
   if (!spans.ok() || spans->size() < 2) {
     traces.push_back({path, *id, open});
     return traces;

@@ -37,8 +37,8 @@ absl::flat_hash_map<int64_t, int64_t> StoredRows::RanksOf(SqlColumn column) cons
 std::vector<uint32_t> StoredRows::Sorted(absl::Span<const SortColumn> columns) const {
   std::vector<uint32_t> order(rows_.size());
   std::iota(order.begin(), order.end(), 0);
-  // A stable sort by each column, the last one first. Those of names and states have few values,
-  // and sorting what is in order already is cheap.
+  // A stable sort by each column, last one first. Columns of names and states have few values, and
+  // sorting rows that are already in order is cheap.
   for (auto by = columns.rbegin(); by != columns.rend(); ++by) {
     const SqlColumn column = by->column;
     const bool is_descending = by->is_descending;

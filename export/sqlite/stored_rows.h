@@ -1,4 +1,4 @@
-// Rows of a table in memory, for statements that scan it more than once or want it sorted.
+// Rows of a table in memory, for statements that scan it more than once or sort it.
 #ifndef GOTRACE_EXPORT_SQLITE_STORED_ROWS_H_
 #define GOTRACE_EXPORT_SQLITE_STORED_ROWS_H_
 
@@ -27,17 +27,18 @@ class StoredRows {
 
   const RowSet& rows() const { return rows_; }
 
-  // The first row, in the order of the table, that has the value in the column, and the one after
-  // `row` that has the same; kNone if there is none. The first use of a column takes time.
+  // Return the first row, in the order of the table, that has the value in the column, and the next
+  // row after `row` with the same value; kNone if there is none. The first use of a column builds
+  // an index.
   uint32_t FirstWith(SqlColumn column, int64_t value);
   uint32_t NextWith(SqlColumn column, uint32_t row) const { return chains_.at(column).next[row]; }
 
-  // The rows sorted as SQLite sorts: NULL is the smallest value, and names are compared byte by
-  // byte. The columns must not have the type kText.
+  // Returns the rows in the order of SQLite: NULL is the smallest value, and names are compared
+  // byte by byte. The columns must not have the type kText.
   std::vector<uint32_t> Sorted(absl::Span<const SortColumn> columns) const;
 
  private:
-  // Of the names in a column, by their numbers: their places in alphabetical order.
+  // Maps the numbers of the names in a column to their places in alphabetical order.
   absl::flat_hash_map<int64_t, int64_t> RanksOf(SqlColumn column) const;
 
   // The rows with the same value, linked.

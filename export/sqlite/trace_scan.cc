@@ -14,7 +14,7 @@
 namespace gotrace::internal {
 namespace {
 
-// The kind of events with a name; nullopt if there is none.
+// Returns the kind of events with a name, or nullopt.
 std::optional<EventKind> KindOf(absl::string_view name) {
   for (int i = 0; i < kEventKindEnd; ++i) {
     if (EventKindName(static_cast<EventKind>(i)) == name) return static_cast<EventKind>(i);
@@ -22,7 +22,8 @@ std::optional<EventKind> KindOf(absl::string_view name) {
   return std::nullopt;
 }
 
-// Returns which events can become rows of the table `events` that meet the conditions.
+// Returns a filter for the events that can become rows of the table `events` that meet the
+// conditions.
 EventFilter EventsThatMeet(const TableInfo& info, absl::Span<const RowCondition> conditions,
                            const Interner& names) {
   EventFilter filter;
@@ -42,7 +43,7 @@ EventFilter EventsThatMeet(const TableInfo& info, absl::Span<const RowCondition>
   return filter;
 }
 
-// The first and the last time that a row can have, as far as the conditions say.
+// The first and the last time of rows that the conditions allow.
 struct TimeBounds {
   std::optional<int64_t> first;
   std::optional<int64_t> last;
@@ -108,7 +109,7 @@ TableOptions TraceScan::OptionsOf(const SqliteTrace& trace) const {
 
 absl::StatusOr<Reader> TraceScan::OpenReader(std::unique_ptr<ByteSource> source) const {
   if (first_time_.has_value()) {
-    // Of what is compressed, or comes from a pipe, there is no index.
+    // There is no index of compressed input, or of a pipe.
     const absl::StatusOr<TraceIndex> index = TraceIndex::Build(*source);
     const size_t generation =
         index.ok() && index->status().ok() ? index->FindTime(*first_time_) : 0;
@@ -186,7 +187,7 @@ absl::Status TraceScan::ReadMore() {
       tables_->Flush();
       continue;
     }
-    // If only the scan stops, the trace goes on, and what is open does not end here.
+    // If only the scan stops, the trace continues, so open intervals do not end here.
     if (!is_past) tables_->Finish().IgnoreError();  // It returns OK.
     if (!is_past) EndTrace(reader_->status(), reader_->losses());
     tables_.reset();

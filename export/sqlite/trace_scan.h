@@ -30,8 +30,8 @@ class TraceScan {
   ~TraceScan();
 
   // Adds rows to rows(), at least one unless there are no more. Returns kCancelled if
-  // SqliteTablesOptions::keep_going said so, and if there is no on_end, why a trace could not be
-  // read further, after its last row.
+  // SqliteTablesOptions::keep_going returned false. Without on_end, also returns the error with
+  // which the reading of a trace ended, after its last row.
   absl::Status ReadMore();
 
   // Reads all rows.
@@ -41,7 +41,7 @@ class TraceScan {
   RowSet& rows() { return rows_; }
 
  private:
-  // Whether the conditions allow rows of the trace.
+  // Returns whether the conditions allow rows of the trace.
   bool IsWanted(const SqliteTrace& trace) const;
 
   // Opens the next trace that is wanted. Returns false if there are no more.
@@ -53,7 +53,7 @@ class TraceScan {
   absl::StatusOr<Reader> OpenReader(std::unique_ptr<ByteSource> source) const;
   TableOptions OptionsOf(const SqliteTrace& trace) const;
 
-  // Whether no later event of the trace can add a row that meets the conditions.
+  // Returns whether no later event of the trace can add a row that meets the conditions.
   bool IsPast(const Event& event) const;
 
   const TableInfo& info_;
@@ -62,13 +62,13 @@ class TraceScan {
   const bool keeps_numbers_;
   RowSet rows_;
   const std::vector<RowCondition> conditions_;
-  EventFilter events_;                 // What the conditions ask of events, if these are the rows.
-  std::optional<int64_t> first_time_;  // No earlier rows are wanted, and earlier events not needed.
-  std::optional<int64_t> last_time_;   // No later rows are wanted.
+  EventFilter events_;                 // The conditions as a filter, for the table of events.
+  std::optional<int64_t> first_time_;  // Earlier rows and events are not needed.
+  std::optional<int64_t> last_time_;   // Later rows are not wanted.
   size_t next_trace_ = 0;
   std::optional<Reader> reader_;
   std::unique_ptr<TraceTables> tables_;
-  absl::Status failure_;  // What ends the scan, if damage is not reported to on_end.
+  absl::Status failure_;  // The error that ends the scan, if damage is not reported to on_end.
   bool at_end_ = false;
 };
 

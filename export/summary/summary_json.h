@@ -12,9 +12,9 @@ namespace gotrace::internal {
 // Appends the members of the open object that docs/summary.schema.json describes.
 void AppendSummaryMembers(const TraceSummary& summary, JsonWriter* json);
 
-// Reads an object that has these members, and any others. Fails, and says where, if one of them is
-// missing or is not what it should be; with NotFoundError if the object says why a trace could not
-// be read instead.
+// Reads an object that has these members, and any others. Returns an error with the place if one of
+// them is missing or invalid, or NotFoundError if the object is instead about a trace that could
+// not be read.
 absl::StatusOr<TraceSummary> ParseSummary(absl::string_view text);
 
 }  // namespace gotrace::internal

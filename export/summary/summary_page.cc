@@ -14,13 +14,13 @@
 namespace gotrace::internal {
 namespace {
 
-// From where on something may be a problem.
-constexpr double kBusyShare = 0.9;        // Of the Ps, that they are too few.
-constexpr double kWastedShare = 0.05;     // Of the Ps' time, idle while goroutines wait.
-constexpr double kCollectorShare = 0.25;  // Of the time that Ps are busy, for mark workers.
-constexpr double kLockShare = 0.5;        // Of the trace's time, waiting for locks in one place.
+// The thresholds above which something may be a problem.
+constexpr double kBusyShare = 0.9;        // Of the Ps: busy.
+constexpr double kWastedShare = 0.05;     // Of the Ps' time: idle while goroutines wait.
+constexpr double kCollectorShare = 0.25;  // Of the Ps' busy time: for mark workers.
+constexpr double kLockShare = 0.5;        // Of the trace's time: waiting for locks in one place.
 constexpr int64_t kSlowScheduling = 10'000'000;  // The 99th percentile, in nanoseconds.
-constexpr int64_t kLongRun = 20'000'000;         // Twice of what the scheduler allows.
+constexpr int64_t kLongRun = 20'000'000;         // Twice the time that the scheduler allows.
 constexpr int64_t kSlowStop = 1'000'000;
 constexpr uint64_t kManyLeaks = 10;
 
@@ -189,7 +189,7 @@ std::vector<Suspicion> FindSuspicions(const TraceSummary& summary) {
 }
 
 void AppendSummaryPage(const TraceSummary& summary, size_t width, TextBuffer* out) {
-  // There is nothing to conclude from.
+  // There are no data to draw conclusions from.
   if (summary.events == 0) return out->Append("no events\n");
   if (summary.traces != 1) out->Append(summary.traces, " traces: ");
   out->Append(FormatNanoseconds(summary.duration), ", ", summary.events, " events");

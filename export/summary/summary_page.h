@@ -14,12 +14,12 @@ namespace gotrace::internal {
 // Something in a summary that may be a problem.
 struct Suspicion {
   std::string what;           // A sentence.
-  absl::string_view command;  // Which shows more, without the name of the program and the file.
+  absl::string_view command;  // Shows more. Without the names of the program and the file.
 };
 
-// Looks for what may be a problem, the worst first: too few Ps, Ps that are idle while goroutines
-// wait, locks that make goroutines wait, goroutines that keep a P, slow stops of the world, a busy
-// garbage collector, goroutines that may leak.
+// Returns possible problems, worst first: too few Ps, Ps that are idle while goroutines wait, locks
+// that make goroutines wait, goroutines that keep a P, slow stops of the world, a busy garbage
+// collector, goroutines that may leak.
 std::vector<Suspicion> FindSuspicions(const TraceSummary& summary);
 
 // Appends a page of about 40 lines, of at most `width` columns.

@@ -20,7 +20,8 @@ namespace {
 
 using NamedNumbers = std::vector<NamedNumber>;
 
-// With three significant digits, in the largest of `units` that leaves at least 1 of it.
+// Formats with three significant digits, in the largest of `units` in which the number is at least
+// 1.
 std::string FormatScaled(int64_t number, double step, const std::vector<absl::string_view>& units) {
   double value = static_cast<double>(number);
   size_t unit = 0;
@@ -47,7 +48,7 @@ std::string FormatNumber(int64_t number, Unit unit) {
 }
 
 int64_t Rounded(double number) {
-  constexpr double kLimit = 9.2e18;  // Of int64_t.
+  constexpr double kLimit = 9.2e18;  // Near the maximum of int64_t.
   return std::llround(std::clamp(number, -kLimit, kLimit));
 }
 
@@ -100,8 +101,8 @@ size_t WidthOf(absl::string_view text) {
       text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; }));
 }
 
-// The last `width` characters of `text`, after a sign for what is missing; fewer, if the first of
-// them would be part of an escape.
+// Returns the last `width` characters of `text`, after a mark for the omitted part; fewer if the
+// first of them would be part of an escape.
 std::string CutOnTheLeft(absl::string_view text, size_t width) {
   for (size_t left = WidthOf(text); left >= width;) {
     const absl::string_view first = text.substr(0, ShownCharacterSize(text));
@@ -111,7 +112,8 @@ std::string CutOnTheLeft(absl::string_view text, size_t width) {
   return absl::StrCat("…", text);
 }
 
-// Numbers as such, and of named numbers their sum. Everything else is less than all numbers.
+// Returns a number as it is, and the sum of named numbers. Everything else is less than all
+// numbers.
 double KeyOf(const Cell& cell) {
   if (const auto* const number = std::get_if<int64_t>(&cell)) return static_cast<double>(*number);
   if (const auto* const number = std::get_if<double>(&cell)) return *number;
@@ -121,7 +123,7 @@ double KeyOf(const Cell& cell) {
   return -INFINITY;
 }
 
-// What a row is sorted by: a text, or else a number.
+// The sort key of a row: a text, or else a number.
 struct SortKey {
   double number = 0;
   absl::string_view text;

@@ -25,17 +25,17 @@ struct NamedNumber {
   int64_t number = 0;
 };
 
-// What people see in the place of a name that the trace does not have: the reason of a wait that
-// began before it, say.
+// Shown to people in place of a name that the trace does not have, such as the reason of a wait
+// that began before the trace.
 inline constexpr absl::string_view kUnknownName = "(unknown)";
 
-// A value for programs that is not one of the others: JSON. People see nothing of it.
+// A value of any other kind, as JSON for programs. It is not shown to people.
 struct JsonText {
   std::string text;
 };
 
-// What a row has in a column: nothing, a number, a share, a text, any number of named numbers, or
-// JSON.
+// The value of a row in a column: nothing, a number, a share, a text, any number of named numbers,
+// or JSON.
 using Cell = std::variant<std::monostate, int64_t, double, absl::string_view,
                           std::vector<NamedNumber>, JsonText>;
 
@@ -47,15 +47,15 @@ enum class Unit {
 };
 
 struct Column {
-  std::string name;         // In CSV and JSON: "running_ns". They leave out columns with "".
-  absl::string_view title;  // For people: "RUNNING". Text leaves out columns with "".
+  std::string name;         // In CSV and JSON: "running_ns". If "", they omit the column.
+  absl::string_view title;  // For people: "RUNNING". If "", text omits the column.
   Unit unit = Unit::kNone;
   std::function<Cell(size_t row)> value;  // Cheap: may be called several times for each row.
-  bool is_last_in_text = false;           // Whether people see it behind all others.
+  bool is_last_in_text = false;           // Whether it comes last in text.
   std::function<Unit(size_t row)> unit_of = nullptr;  // If set, the unit depends on the row.
 };
 
-// Columns of rows that someone else keeps, from functions of a row.
+// Columns computed by functions of a row. The caller owns the rows.
 template <class Row>
 class ColumnList {
  public:
@@ -71,8 +71,8 @@ class ColumnList {
     return *this;
   }
 
-  // Appends the reason of what a row is about, `of(row)`. A wait, for which `is_wait(row)`, has one
-  // even if the trace does not have it.
+  // Appends a column of reasons, `of(row)`. A row for which `is_wait(row)` has a reason even if the
+  // trace does not state it.
   template <class Of, class IsWait>
   ColumnList& AddReason(absl::string_view title, Of of, IsWait is_wait) {
     Add("reason", "", Unit::kNone, of);
@@ -82,7 +82,7 @@ class ColumnList {
     });
   }
 
-  // The columns that are made otherwise are appended to these.
+  // Returns the columns, so that columns made in other ways can be appended.
   std::vector<Column>& columns() { return columns_; }
 
   std::vector<Column> Take() { return std::move(columns_); }
@@ -92,8 +92,8 @@ class ColumnList {
   std::vector<Column> columns_;
 };
 
-// Returns a column of the texts that `of` makes from the rows: when they are needed, and each of
-// them once.
+// Returns a column of the texts that `of` makes from the rows. Each text is made once, when it is
+// needed.
 template <class Row, class Of>
 Column TextColumn(std::string name, absl::string_view title, absl::Span<const Row> rows, Of of) {
   const auto texts = std::make_shared<std::unordered_map<size_t, std::string>>();
@@ -104,35 +104,35 @@ Column TextColumn(std::string name, absl::string_view title, absl::Span<const Ro
           }};
 }
 
-// Rows that someone else keeps, and what to show of them.
+// A table of rows that the caller owns.
 class Table {
  public:
   Table(size_t rows, std::vector<Column> columns);
 
-  // Returns the names of the columns that programs see.
+  // Returns the names of the columns in CSV and JSON.
   std::vector<std::string> Names() const;
 
-  // Puts the rows with the largest numbers of a column first, or texts in alphabetical order. Rows
-  // that are equal keep their order. `column` is a column's name, also without its unit, or its
-  // title in lower case. Fails if there is none.
+  // Sorts the rows by a column: largest number first, or texts in alphabetical order. Equal rows
+  // keep their order. `column` is the column's name, with or without its unit, or its title in
+  // lower case. Fails if there is no such column.
   absl::Status Sort(absl::string_view column);
 
-  // Leaves only the first `rows` rows.
+  // Keeps only the first `rows` rows.
   void Truncate(size_t rows);
 
   size_t rows() const { return order_.size(); }
 
-  // Appends a line of titles and a line for each row, of at most `width` columns if the last text
-  // can be cut to that. Of named numbers the largest is shown. Columns of times or bytes that are 0
-  // in all rows are left out. Nothing if there is no row.
+  // Appends a line of titles and a line for each row, of at most `width` characters if cutting the
+  // last text is enough. Only the largest of named numbers is shown. Columns of times or bytes that
+  // are 0 in all rows are omitted. Appends nothing if there are no rows.
   void AppendText(size_t width, TextBuffer* out) const;
 
-  // Called after each row, to write out what was appended.
+  // Called after each row, to write out the text so far.
   using RowDone = std::function<void()>;
 
   // Appends a line of names, unless `has_names` is false, and a line for each row, as in RFC 4180.
-  // Named numbers are a JSON object in one field, and JSON is a field as well. `before` is the name
-  // and value of a column that comes first, or "".
+  // Named numbers are a JSON object in one field, and JSON is one field too. `before` and
+  // `before_value` are the name and value of an additional first column, or "".
   void AppendCsv(bool has_names, absl::string_view before, absl::string_view before_value,
                  TextBuffer* out, const RowDone& row_done = nullptr) const;
 
@@ -150,7 +150,7 @@ class Table {
 // Appends a text as a field of CSV, as in RFC 4180: in quotes if it needs them.
 void AppendCsvField(absl::string_view text, TextBuffer* out);
 
-// The same for texts where an empty field is NULL: an empty text is written as "".
+// The same, but writes an empty text as "", since an empty field is NULL.
 void AppendCsvText(absl::string_view text, TextBuffer* out);
 
 // Appends a text as a field of TSV, where \N is NULL: tabs, line breaks and backslashes are escaped

@@ -1,6 +1,7 @@
-// How it works: each function makes one event of its arguments, and passes it to all targets. A
-// lock orders the events of all threads. A signal handler must not wait for it, so that the targets
-// that write lines have a second formatter and buffer for the one line that a handler writes.
+// How it works: each function makes one event from its arguments, and passes it to all targets. A
+// lock orders the events of all threads. A signal handler must not wait for the lock, so the
+// targets that write lines have a second formatter and buffer for the one line that a handler
+// writes.
 #include "gotrace/trace2.h"
 
 #include <fnmatch.h>
@@ -42,7 +43,7 @@ constexpr absl::string_view kProgramScope = "command";
 constexpr absl::string_view kEnvironmentScope = "environment";
 constexpr uint64_t kDefaultNesting = 2;
 
-// The variable for each form, after their common beginning.
+// The variable for each form, without the common prefix.
 struct FormVariable {
   Trace2Form form;
   absl::string_view suffix;
@@ -55,13 +56,13 @@ std::string GetVariable(const std::string& name) {
   return value == nullptr ? "" : value;
 }
 
-// Returns the number that the variable has, or 0.
+// Returns the value of the variable as a number, or 0.
 uint64_t GetNumber(const std::string& name) {
   uint64_t number = 0;
   return absl::SimpleAtoi(GetVariable(name), &number) ? number : 0;
 }
 
-// Whether the variable is set to a value that git takes for true.
+// Returns whether the variable is set to a value that git treats as true.
 bool IsTrue(const std::string& name) {
   const std::string value = GetVariable(name);
   int64_t number = 0;
@@ -154,10 +155,10 @@ struct ThreadState {
   std::string name;
   uint64_t begin = 0;  // In nanoseconds since the start of the program.
   std::vector<OpenRegion> regions;
-  uint64_t repository = 0;  // That of UseRepository().
-  Values values;            // If they are wanted for each thread.
+  uint64_t repository = 0;  // From UseRepository().
+  Values values;            // Used if they are wanted for each thread.
 
-  // How many regions are open, with the thread itself.
+  // Returns the number of open regions, counting the thread itself as one.
   uint64_t nesting() const { return 1 + regions.size(); }
 };
 
@@ -282,7 +283,7 @@ class Trace2::State {
     return id;
   }
 
-  // Writes the end of the program's interest in a child.
+  // Writes that a child ended, or is left running.
   void EndChild(Trace2Event event, const Trace2Place& place) {
     const std::lock_guard lock(mutex_);
     const auto child = children_.find(event.id);
@@ -455,7 +456,7 @@ class Trace2::State {
     }
   }
 
-  // Adds what all events have.
+  // Adds the members that all events have, and writes the event.
   void Write(const ThreadState& thread, Trace2Event event, const Trace2Place& place) {
     event.session_id = session_id_;
     event.thread = thread.name;
@@ -473,16 +474,16 @@ class Trace2::State {
   std::vector<std::shared_ptr<Trace2Target>> targets_;
   std::atomic<bool> has_signal_ = false;
 
-  std::mutex mutex_;  // Guards the targets, except in signal handlers, and what follows.
+  std::mutex mutex_;  // Guards the targets, except in signal handlers, and the members below.
   std::map<std::thread::id, ThreadState> threads_;
   uint64_t started_threads_ = 0;           // Without the main thread.
-  std::map<uint64_t, uint64_t> children_;  // When those that run started.
+  std::map<uint64_t, uint64_t> children_;  // The start times of running children.
   uint64_t next_child_ = 0;
   uint64_t next_exec_ = 0;
   uint64_t repositories_ = 0;
   Values values_;
   int exit_code_ = 0;
-  Trace2Place last_place_;  // That of WriteExit(), or before it, of Start().
+  Trace2Place last_place_;  // The place of WriteExit() or, before that, of Start().
 };
 
 std::unique_ptr<Trace2> Trace2::Start(Trace2Settings settings, Trace2Place place) {

@@ -25,7 +25,7 @@ namespace {
 // because these programs are made for git, and their directory may have traces of both.
 constexpr absl::string_view kDiscardFile = "git-trace2-discard";
 
-// How many names are tried for a new file.
+// The number of names to try for a new file.
 constexpr int kAttempts = 10;
 
 // Keeps SIGPIPE from the calling thread while a line is written. Unlike ignoring the signal, this
@@ -66,7 +66,7 @@ int ConnectTo(const sockaddr_un& address, int type) {
   return -1;
 }
 
-// Whether the directory has at least `max` entries. "." and ".." count, as in git.
+// Returns whether the directory has at least `max` entries. "." and ".." count, as in git.
 bool HasFiles(const std::string& directory, uint64_t max) {
   uint64_t files = 2;
   std::error_code error;

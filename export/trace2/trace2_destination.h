@@ -1,4 +1,4 @@
-// Where the lines of a form of Trace2 are written.
+// The destination of the lines of one form of Trace2.
 #ifndef GOTRACE_EXPORT_TRACE2_TRACE2_DESTINATION_H_
 #define GOTRACE_EXPORT_TRACE2_TRACE2_DESTINATION_H_
 
@@ -13,31 +13,31 @@
 
 namespace gotrace::internal {
 
-// What an environment variable says about a destination.
+// A destination as given by an environment variable.
 struct Trace2DestinationOptions {
   std::string variable;       // Its name, for messages.
   std::string value;          // As in git: "1", "/a/file", "af_unix:/a/socket" and so on.
   std::string file_name;      // The name of a new file if `value` is a directory.
-  uint64_t max_files = 0;     // How many entries the directory may have; 0 for any number.
-  bool tells_errors = false;  // Whether errors are reported, and not only values that mean nothing.
+  uint64_t max_files = 0;     // The maximum number of entries in the directory; 0 for no limit.
+  bool tells_errors = false;  // Whether to report errors of opening and writing too.
   std::function<void(absl::string_view message)> on_warning;
 };
 
 class Trace2Destination {
  public:
-  // Opens the destination. Returns nullptr if nothing is to be written, or it cannot be opened.
+  // Opens the destination. Returns nullptr if nothing is to be written, or if it cannot be opened.
   static std::unique_ptr<Trace2Destination> Open(Trace2DestinationOptions options);
 
   ~Trace2Destination();
   Trace2Destination(const Trace2Destination&) = delete;
   Trace2Destination& operator=(const Trace2Destination&) = delete;
 
-  // Whether the directory had as many files as it may have, so that the trace goes to the file
-  // that says so.
+  // Returns whether the directory had the maximum number of files, so that the trace goes to the
+  // file that records this.
   bool too_many_files() const { return too_many_files_; }
 
-  // Writes `line` at once. After an error nothing is written anymore. A pipe that was closed causes
-  // no signal.
+  // Writes `line` immediately. After an error nothing more is written. A closed pipe causes no
+  // signal.
   void Write(absl::string_view line);
 
   // The same, for signal handlers: reports no errors.
@@ -53,7 +53,7 @@ class Trace2Destination {
   bool Connect();
 
   void Warn(absl::string_view message) const;
-  // Reports why `what` failed, if errors are reported. Returns false.
+  // Reports the failure of `what`, if errors are reported. Returns false.
   bool Fail(absl::string_view what, int error) const;
   // Writes the line, and returns an errno or 0.
   int WriteOnce(absl::string_view line);

@@ -42,13 +42,13 @@ using internal::ViewTrack;
 
 constexpr absl::string_view kBackgroundCategory = "background";
 
-// How many lines are held back until the name of the first one's thread is known.
+// The maximum number of lines that are held back until the name of the first one's thread is known.
 constexpr size_t kMaxHeldLines = 4096;
 
-// Years have four digits. Only damaged traces have times beyond.
+// Years have four digits. Only damaged traces have later times.
 const absl::Time kMaxTime = absl::FromUnixSeconds(253'402'300'799);
 
-// What is counted, for each thread and for the whole program.
+// The counters, for each thread and for the whole program.
 enum Counter { kCreated, kUnblocked, kCounterEnd };
 constexpr absl::string_view kCounterNames[kCounterEnd] = {"created", "unblocked"};
 using Counters = std::array<uint64_t, kCounterEnd>;
@@ -67,7 +67,7 @@ struct ProgramTimer {
 
 struct ThreadName {
   std::string text;       // "th7:main.work"
-  bool is_final = false;  // Whether it has the function, or never will.
+  bool is_final = false;  // Whether it is final: it has the function, or never will.
 };
 
 // A thread of Trace2: a goroutine, or the main thread.
@@ -96,7 +96,7 @@ SourcePlace PlaceOf(const Stack& stack) {
   return {frame.file, frame.line};
 }
 
-// 0 if the times of a damaged trace go back.
+// Returns 0 if times go backwards, as in a damaged trace.
 uint64_t Elapsed(int64_t begin, int64_t end) {
   return end < begin ? 0 : static_cast<uint64_t>(end) - static_cast<uint64_t>(begin);
 }
@@ -104,7 +104,7 @@ uint64_t Elapsed(int64_t begin, int64_t end) {
 // A line that waits for the name of its thread, or for lines before it.
 struct HeldLine {
   std::shared_ptr<ThreadName> thread;
-  Trace2Event event;  // Without what follows.
+  Trace2Event event;  // Without the members below.
   std::string file, category, name, text;
   std::vector<std::string> arguments;
 };
@@ -320,7 +320,7 @@ class Trace2Exporter::State final : private ProgramView::Delegate {
 
   // --- Threads.
 
-  // Returns the thread of a goroutine, which is older than the trace if it is not known yet.
+  // Returns the thread of a goroutine. If it is not known yet, it is older than the trace.
   Thread& Get(GoId id) {
     if (Thread* const thread = threads_.Find(id); thread != nullptr) return *thread;
     Thread& thread = *threads_.Insert(id);
@@ -339,7 +339,7 @@ class Trace2Exporter::State final : private ProgramView::Delegate {
     return track.goroutine == nullptr ? main_ : Get(track.goroutine->id);
   }
 
-  // Sets the function of the thread if `stack`, one of its own, says which it is, and starts the
+  // Sets the function of the thread if `stack`, which must be its own, has it, and starts the
   // thread, which was created at `place`, if it is to be listed.
   void Learn(Thread& thread, const Stack& stack, const SourcePlace& place = {}) {
     if (thread.has_function || stack.none() || stack.size() == 0) return;
@@ -620,7 +620,7 @@ class Trace2Exporter::State final : private ProgramView::Delegate {
                               selection_.Selects(EventKind::kStateTransition);
   std::optional<Trace2Formatter> formatter_;  // Once there is output.
   std::string session_id_;
-  absl::Status status_;  // Why there cannot be any.
+  absl::Status status_;  // The error that prevents output.
   std::deque<HeldLine> held_lines_;
 
   EventTimes times_;

@@ -24,7 +24,8 @@ constexpr size_t kCategoryWidth = 12;
 
 constexpr absl::string_view kBar = " | ";
 
-// The most dots that show the nesting. More could make the output much longer than the trace.
+// The maximum number of dots that show the nesting. More could make the output much longer than the
+// trace.
 constexpr uint64_t kMaxDots = 200;
 
 void AppendRepeated(char c, uint64_t count, TextBuffer* out) {
@@ -147,8 +148,8 @@ void AppendSecondsColumn(bool shows, uint64_t ns, TextBuffer* out) {
 
 // --- The forms of each type of event.
 
-// A template of a text. % and a letter is a member of the event, as AppendMember() writes it. What
-// is between braces is left out if the first member in it is empty or 0.
+// A template of a text. % and a letter stand for a member of the event, as AppendMember() writes
+// it. A part in braces is left out if the first member in it is empty or 0.
 using Template = absl::string_view;
 
 // The form has no events of this type.
@@ -159,15 +160,15 @@ struct Row {
   Trace2Type type;
   absl::string_view name;
   Template normal;
-  // The text of the perf form after the columns, and which times are in the columns.
+  // The text of the perf form after the columns, and the times in the columns.
   Template perf;
   bool shows_since_start = false;
   bool shows_elapsed = false;
-  // The members of the event form after those that all events have.
+  // The members of the event form after the common ones.
   Template members;
   // Whether the event form leaves out events that are nested too deeply.
   bool has_nesting = false;
-  // What precedes the category in the perf form.
+  // The text before the category in the perf form.
   absl::string_view category_prefix = "";
 };
 
@@ -322,7 +323,7 @@ void AppendMember(char letter, const Trace2Event& event, bool is_json, TextBuffe
       return out->Append(event.process);
     case 'x':
       return out->Append(event.code);
-    case 'E':  // What `code`, an errno, means.
+    case 'E':  // The message for `code`, an errno.
       return AppendText(std::generic_category().message(static_cast<int>(event.code)), out);
     case 'u':
       return out->Append(event.uses_shell ? "true" : "false");
@@ -343,7 +344,7 @@ void AppendMember(char letter, const Trace2Event& event, bool is_json, TextBuffe
   }
 }
 
-// Whether the member is left out with the braces around it.
+// Returns whether the part in braces that begins with the member is left out.
 bool IsEmpty(char letter, const Trace2Event& event) {
   switch (letter) {
     case 'n':
@@ -416,7 +417,7 @@ void Trace2Formatter::AppendPerfColumns(const Trace2Event& event, TextBuffer* ou
     out->Append(' ');
     const size_t begin = out->size();
     if (!event.file.empty()) {
-      // Of a long place only the end is shown.
+      // Only the end of a long place is shown.
       uint64_t size = event.file.size() + 2;
       for (uint64_t rest = event.line; rest >= 10; rest /= 10) ++size;
       absl::string_view file = event.file;

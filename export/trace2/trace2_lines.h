@@ -20,7 +20,7 @@ class Trace2Formatter {
   struct Style {
     Trace2Form form = Trace2Form::kNormal;
     bool brief = false;
-    uint64_t nesting = 0;  // The highest in the event form; 0 for no limit.
+    uint64_t nesting = 0;  // The limit in the event form; 0 for none.
     absl::TimeZone zone;   // Of the normal and the perf form.
   };
 

@@ -1,4 +1,4 @@
-// The names of sessions in Git's Trace2, by which tools find out which program called which.
+// The names of sessions in Git's Trace2, from which tools determine which program called which.
 #ifndef GOTRACE_EXPORT_TRACE2_TRACE2_SESSION_ID_H_
 #define GOTRACE_EXPORT_TRACE2_TRACE2_SESSION_ID_H_
 
@@ -14,7 +14,7 @@ namespace gotrace::internal {
 // if it is not known, and `process` the id of the process.
 std::string Trace2SessionId(absl::Time start, absl::string_view host = "", uint32_t process = 0);
 
-// Returns the SHA-1 of `text` in hexadecimal, which git makes names of machines of.
+// Returns the SHA-1 of `text` in hexadecimal, from which git makes the names of machines.
 std::string Sha1Hex(absl::string_view text);
 
 }  // namespace gotrace::internal

@@ -1,4 +1,4 @@
-// Analyses of traces, and what runs them.
+// Analyses of traces, and the sink that runs them.
 #ifndef GOTRACE_ANALYSIS_H_
 #define GOTRACE_ANALYSIS_H_
 
@@ -23,12 +23,13 @@ namespace gotrace {
 class Analysis : public IntervalConsumer {
  public:
   // Called once, before everything else. `trace_start` is the time of the trace's first event, from
-  // which EventFilter::since_start counts, and `window` what to analyse, in values of
-  // Event::time(): that of AnalysisSink::Options. An analysis that consists of others passes this
+  // which EventFilter::since_start counts. `window` is the window to analyse, in values of
+  // Event::time(), as set in AnalysisSink::Options. An analysis that consists of others passes both
   // on to them.
   virtual void Begin(int64_t /*trace_start*/, EventFilter::Times /*window*/) {}
 
-  // Takes events as EventSink::Add() does, each before the interval that it ends is given.
+  // Called with the events, as EventSink::Add() is. An event comes before the interval that it
+  // ends.
   virtual void AddEvents(absl::Span<const Event> /*events*/) {}
 
   // Returns whether more events are of use: see EventSink::WantsMore().
@@ -63,11 +64,12 @@ class AnalysisSink : public EventSink {
  public:
   // What to analyse.
   struct Options {
-    // The window of time to analyse, in values of Event::time(). Intervals are cut to it; the
-    // analysis is given all events, and leaves out those outside of the window.
+    // The window of time to analyse, in values of Event::time(). Intervals are cut to it. The
+    // analysis receives all events, and has to ignore events outside of the window.
     EventFilter::Times window = {};
 
-    // The same in times since the first event of the trace. Only what is in both windows counts.
+    // A window in times since the first event of the trace. Only times in both windows are
+    // analysed.
     EventFilter::Times since_start = {};
   };
 
@@ -79,11 +81,11 @@ class AnalysisSink : public EventSink {
   bool WantsMore() const final;
   absl::Status Finish() final;
 
-  // How many events were added.
+  // Returns how many events were added.
   uint64_t event_count() const;
 
-  // The analysis, which has the results after Finish(), and its strings and stacks. Both are valid
-  // as long as this object.
+  // Return the analysis, which has the results after Finish(), and the interner with its strings
+  // and stacks. Both are valid as long as this object.
   const Analysis& analysis() const;
   const Interner& interner() const;
 

@@ -14,8 +14,8 @@
 
 namespace gotrace {
 
-// Takes bytes in order, and writes them in large blocks. The first error is kept: after it nothing
-// more is written, so that it is enough to look at it from time to time, and at Finish().
+// Takes bytes in order, and writes them in large blocks. After the first error, which is kept,
+// nothing more is written, so callers need to check it only occasionally and at Finish().
 //
 // To write to something else, derive a class and override Write() and, if need be, Commit().
 class ByteSink {
@@ -23,7 +23,7 @@ class ByteSink {
   ByteSink() = default;
   ByteSink(const ByteSink&) = delete;
   ByteSink& operator=(const ByteSink&) = delete;
-  // Drops what was not finished: bytes that are still in the buffer, and a file without its name.
+  // Discards unfinished output: buffered bytes, and a file that does not have its name yet.
   virtual ~ByteSink() = default;
 
   // Appends `bytes`. Does nothing after an error.
@@ -33,22 +33,22 @@ class ByteSink {
     buffer_.append(bytes.data(), bytes.size());
   }
 
-  // Writes what is buffered. After that the bytes are where a reader of a pipe, for example, finds
-  // them; a file still has no name.
+  // Writes out the buffer, so that the reader of a pipe, for example, can see the bytes. A file
+  // still does not get its name.
   void Flush();
 
   // Flushes, and completes the output: a file gets its name. Call it once, after the last Append().
   // Returns status().
   absl::Status Finish();
 
-  // OK, or the first error.
+  // Returns OK, or the first error.
   const absl::Status& status() const { return status_; }
 
-  // Whether there was no error. Unlike all other functions, this can be called while another thread
-  // uses the sink.
+  // Returns whether there was no error. Unlike all other functions, this can be called while
+  // another thread uses the sink.
   bool ok() const { return !has_failed_.load(std::memory_order_relaxed); }
 
-  // How many bytes were appended, also after an error.
+  // Returns how many bytes were appended, including those after an error.
   uint64_t size() const { return size_; }
 
  protected:
@@ -70,21 +70,21 @@ class ByteSink {
   std::atomic<bool> has_failed_ = false;
 };
 
-// Writes the file `path`. It is written beside it, under a temporary name, and gets its own only in
-// Finish(), once its content is on the disk: a reader sees the whole file or the one that was there
-// before, whose permissions the new one has. A symbolic link stays, and its target is replaced.
-// What is not a regular file, such as a device or a named pipe, is written directly. For the
-// standard output use SinkToDescriptor().
+// Writes the file `path`. The file is written in the same directory under a temporary name, and is
+// renamed in Finish(), once its content is on the disk: a reader sees either the complete new file
+// or the previous one. The new file gets the permissions of the previous one. A symbolic link
+// stays, and its target is replaced. Anything but a regular file, such as a device or a named pipe,
+// is written directly. For the standard output use SinkToDescriptor().
 //
-// Fails if the file cannot be created, and if there is one that is write-protected.
+// Fails if the file cannot be created, or if it exists and is write-protected.
 absl::StatusOr<std::unique_ptr<ByteSink>> SinkToFile(const std::string& path);
 
-// Writes to the descriptor `fd`, which stays the caller's, and must be open until Finish()
-// returned. `name` is for error messages. Writing to a pipe that nobody reads any more fails with
+// Writes to the descriptor `fd`, which the caller owns and must keep open until Finish() has
+// returned. `name` is for error messages. Writing to a pipe whose reader has closed it fails with
 // EPIPE if the program ignores SIGPIPE.
 std::unique_ptr<ByteSink> SinkToDescriptor(int fd, std::string name);
 
-// Appends to `*bytes`, which must outlive the sink. It has all of them only after Finish().
+// Appends to `*bytes`, which must outlive the sink and is complete only after Finish().
 std::unique_ptr<ByteSink> SinkToString(std::string* bytes);
 
 }  // namespace gotrace

@@ -74,7 +74,7 @@ class ByteSource {
   uint64_t offset() const { return offset_; }
 
  protected:
-  // What window() and offset() return.
+  // The results of window() and offset().
   absl::string_view window_;
   uint64_t offset_ = 0;
 };
@@ -94,11 +94,11 @@ absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path,
 absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromBytes(absl::string_view bytes,
                                                             const ReaderLimits& limits = {});
 
-// Returns a source of the bytes of `stream`. Waits until its first bytes can be read, since these
-// tell whether it is compressed. Zstd and gzip input is decompressed. Memory holds the
-// bytes that were not released, in blocks of 2 MB of which up to 0.5 MB each may be unused, and up
-// to 8 free blocks for reuse. A zstd decompressor also needs the history that its data asks for, at
-// most 128 MB.
+// Returns a source of the bytes of `stream`. Waits until its first bytes can be read, since they
+// show whether it is compressed. Zstd and gzip input is decompressed. The bytes that were not
+// released are kept in blocks of 2 MB, of which up to 0.5 MB each may be unused; up to 8 free
+// blocks are kept for reuse. A zstd decompressor also needs as much history as its data requires,
+// at most 128 MB.
 absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromStream(std::unique_ptr<ByteStream> stream,
                                                              const ReaderLimits& limits = {});
 

@@ -1,5 +1,6 @@
 // Writes a trace as JSON for chrome://tracing, ui.perfetto.dev and other viewers of the Trace Event
-// Format: what `go tool trace` shows in its browser, with user tasks and regions.
+// Format. The output shows the same as `go tool trace` does in the browser, plus user tasks and
+// regions.
 #ifndef GOTRACE_CHROME_EXPORTER_H_
 #define GOTRACE_CHROME_EXPORTER_H_
 
@@ -21,7 +22,7 @@ namespace gotrace {
 
 // What to write, and how it is arranged.
 struct ChromeOptions {
-  // What has a lane of its own.
+  // The resources that have lanes.
   enum class View {
     kProc,       // Each P, with the goroutines that run on it.
     kThread,     // Each thread, with the goroutines that run on it.
@@ -29,17 +30,18 @@ struct ChromeOptions {
   };
   View view = View::kProc;
 
-  // What to show. A slice has the kind of the event that ends it and the goroutine, P and thread of
-  // its beginning; an arrow is shown if both of its ends are. Counters have a kind only. Slices
-  // that overlap the filter's times are shown whole. Times since the start count from `start`.
+  // Selects what is shown. A slice matches by the kind of the event that ends it and by the
+  // goroutine, P and thread where it begins; an arrow is shown if both of its ends are. Counters
+  // match by kind only. Slices that overlap the filter's times are shown whole. Times since the
+  // start count from `start`.
   EventFilter filter;
 
   // If it is not empty, only these tasks and their regions are shown.
   std::set<TaskId> tasks;
 
-  // The Event::time() that is 0 in the output: usually that of the trace's first event. The default
-  // is that of the first event that is added. In a file with several traces, that of each trace
-  // must be the same moment.
+  // The Event::time() that becomes 0 in the output, usually the time of the trace's first event. By
+  // default it is the time of the first event that is added. In a file with several traces, it must
+  // stand for the same moment in each of them.
   std::optional<int64_t> start;
 
   // If it is not empty, the names of the processes in the output begin with it.
@@ -63,21 +65,21 @@ class ChromeFile {
   const std::unique_ptr<Writer> writer_;
 };
 
-// Writes the JSON object while it is given events. It needs all events from the beginning of a
-// generation; ChromeOptions::filter selects what is shown. Memory is in proportion to what exists
-// at one time (goroutines, open tasks), and to the number of different stacks, whose frames are at
-// the end of the output. Not thread-safe.
+// Writes the JSON object as events are added. It needs all events from the beginning of a
+// generation; ChromeOptions::filter selects what is shown. Memory is in proportion to the
+// goroutines and open tasks that exist at one time, and to the number of different stacks, whose
+// frames are written at the end. Not thread-safe.
 //
-// The lanes of a view are the threads of the process 0; those of tasks, of the process 2. The
-// counters, of the process 1, are those of goroutines by state, of threads, and of the heap. The
-// second trace of a ChromeFile has the processes 3 to 5, and so on.
+// In the output, process 0 has the lanes of the view as its threads, process 1 has the counters
+// (goroutines by state, threads, and the heap), and process 2 has the lanes of tasks. The second
+// trace of a ChromeFile has processes 3 to 5, and so on.
 class ChromeExporter final : public EventSink {
  public:
   // Writes to `*out`, which must outlive the exporter.
   explicit ChromeExporter(ByteSink* out, const ChromeOptions& options = {});
 
-  // Adds a trace to `*file`, which must outlive the exporter. Traces must not be added at the same
-  // time: the exporter of the one before has to be finished.
+  // Adds a trace to `*file`, which must outlive the exporter. Traces are added one at a time: the
+  // exporter of the previous trace must have been finished.
   explicit ChromeExporter(ChromeFile* file, const ChromeOptions& options = {});
   ~ChromeExporter() override;
 
@@ -86,37 +88,38 @@ class ChromeExporter final : public EventSink {
   // Returns false once the ByteSink has failed.
   bool WantsMore() const override;
 
-  // Ends what is still open with the last event, and completes the object, unless that is up to a
+  // Ends all open slices at the last event, and completes the JSON object unless it belongs to a
   // ChromeFile. Returns the status of the ByteSink, which it does not finish.
   absl::Status Finish() override;
 
  private:
   class State;
 
-  std::unique_ptr<ChromeFile> own_file_;  // nullptr if the file is somebody else's.
+  std::unique_ptr<ChromeFile> own_file_;  // nullptr if the caller owns the file.
   std::unique_ptr<State> state_;
 };
 
-// Narrows what a ChromeExporter shows to what belongs together. It has to see all events that the
-// exporter will see, before the exporter is constructed. Memory is in proportion to the number of
-// tasks, and of pairs of goroutines of which one unblocked the other. Not thread-safe.
+// Narrows the output of a ChromeExporter to related goroutines, or to given tasks. All events that
+// the exporter will receive have to be added to this object first, before the exporter is
+// constructed. Memory is in proportion to the number of tasks, and to the number of pairs of
+// goroutines of which one unblocked the other. Not thread-safe.
 class ChromeFocus final : public EventSink {
  public:
-  // What the trace is reduced to.
+  // The part of the trace that is shown.
   enum class On {
-    // The filter's goroutines, those that unblocked them, and those that unblocked these: what `go
-    // tool trace` shows for a goroutine.
+    // The filter's goroutines, the goroutines that unblocked them, and the goroutines that
+    // unblocked the latter, as `go tool trace` shows for a goroutine.
     kRelatedGoroutines,
-    // The given tasks and those that descend from them, or all if none is given, with the
-    // goroutines that worked on them; from the beginning of the first given one to the end of the
-    // last: what `go tool trace` shows for a task in its view of goroutines.
+    // The given tasks and their descendants, or all tasks if none is given, and the goroutines that
+    // worked on them, from the beginning of the first given task to the end of the last, as `go
+    // tool trace` shows for a task in its view of goroutines.
     kTasks,
-    // The same with all goroutines: what `go tool trace` shows for a task in its view of Ps.
+    // The same with all goroutines, as `go tool trace` shows for a task in its view of Ps.
     kTaskTimes,
   };
 
-  // Finish() changes `*filter` and, for tasks, `*tasks`, which must outlive this object. These are
-  // to become members of ChromeOptions.
+  // Finish() changes `*filter` and, for tasks, `*tasks`, which must outlive this object. Copy both
+  // to the ChromeOptions of the exporter afterwards.
   ChromeFocus(On on, EventFilter* filter, std::set<TaskId>* tasks);
   ~ChromeFocus() override;
 

@@ -39,10 +39,10 @@ struct StackFrame {
 // the next kSync event or nullptr.
 class Stack {
  public:
-  // No stack.
+  // Makes no stack: none() is true.
   Stack() = default;
 
-  // The stack `id` of `tables`; no stack if they are nullptr. Used by readers of traces.
+  // Makes the stack `id` of `tables`; no stack if they are nullptr. Used by readers of traces.
   Stack(const internal::EventTables* tables, uint64_t id)
       : tables_(tables), id_(tables == nullptr ? 0 : id) {}
 
@@ -97,7 +97,7 @@ struct Label {
 // A span of time in which something, such as a GC phase, is in progress.
 struct Range {
   std::string name;  // "GC mark assist", "stop-the-world (start trace)".
-  ResourceId scope;  // What the range belongs to; kNone for the whole program.
+  ResourceId scope;  // The owner of the range; kNone for the whole program.
 };
 
 // A range whose name is not copied.

@@ -19,8 +19,8 @@ class OwningTables;
 
 namespace gotrace {
 
-// Holds the names, stacks and clocks of built events, which are valid as long as it or a copy of
-// it: all copies are the same tables. Equal names and stacks are held once.
+// Holds the names, stacks and clocks of built events, which are valid as long as this object or any
+// copy of it. Copies share the same tables. Equal names and stacks are stored once.
 //
 // The events of one generation of a trace share tables. Do the same with events that are to be
 // passed to a sink, such as an exporter: build them all with the same BuiltTables.
@@ -34,10 +34,10 @@ class BuiltTables {
   std::shared_ptr<internal::OwningTables> tables_;
 };
 
-// Builds an event. A setter sets what the accessor of Event with the same name, or the field of
-// that name in the event's details, returns; it returns the builder. A setter that does not apply
+// Builds an event. A setter sets the result of the accessor of Event with the same name, or the
+// field of that name in the event's details, and returns the builder. A setter that does not apply
 // to the type of the event does nothing, so any sequence of calls gives an event whose accessors
-// can all be called. All that is not set is none, empty or 0.
+// can all be called. Everything that is not set is none, empty or 0.
 //
 //   gotrace::EventBuilder builder(gotrace::EventType::kGoBlock);
 //   builder.Time(100)
@@ -51,7 +51,7 @@ class EventBuilder {
   // builder and its copies.
   explicit EventBuilder(EventType type);
 
-  // The same, with names and stacks that are held by `tables`.
+  // Begins the same event with names and stacks that are held by `tables`.
   EventBuilder(EventType type, const BuiltTables& tables);
 
   // Begins the kSync event number `n`, which begins a generation or ends the trace.
@@ -65,8 +65,8 @@ class EventBuilder {
   EventBuilder& Proc(ProcId id);
   EventBuilder& Thread(ThreadId id);
 
-  // Sets the offset in the trace. Findings about events without one say which event they are about
-  // by its number.
+  // Sets the offset in the trace. Findings about events without an offset identify the event by its
+  // number.
   EventBuilder& Offset(uint64_t offset);
 
   // Sets the stack of the executing context, innermost frame first. Without frames, the event has
@@ -78,8 +78,8 @@ class EventBuilder {
   EventBuilder& TransitionStack(absl::Span<const StackFrame> frames);
 
   // Sets the goroutine or P that changes state, and its states, for the kind kStateTransition. Does
-  // nothing if events of the type are not about a goroutine, or a P, or if a state has no
-  // enumerator.
+  // nothing if events of the type do not change the state of a goroutine (or a P), or if a state
+  // has no enumerator.
   EventBuilder& Transition(GoId id, GoState from, GoState to);
   EventBuilder& Transition(ProcId id, ProcState from, ProcState to);
 
@@ -90,11 +90,11 @@ class EventBuilder {
   // Sets the label, for kLabel. It is a label of the event's Goroutine().
   EventBuilder& Label(absl::string_view label);
 
-  // Sets the task that begins or ends, or that a region or message belongs to; kBackgroundTask if
-  // this is not called.
+  // Sets the task that begins or ends, or the task of a region or message. The default is
+  // kBackgroundTask.
   EventBuilder& Task(TaskId id);
 
-  // Sets the parent of the task that begins or ends; kNone if this is not called.
+  // Sets the parent of the task that begins or ends. The default is kNone.
   EventBuilder& Parent(TaskId id);
 
   // Sets the type of the task that begins or ends.
@@ -110,11 +110,11 @@ class EventBuilder {
   EventBuilder& Clocks(const ClockSnapshot& clocks);
 
   // Sets the argument `index` of the event's row in events.def, not counting the time difference,
-  // for what has no setter of its own: numbers. Does nothing unless index < 4.
+  // for numbers that have no setter. Does nothing unless index < 4.
   EventBuilder& Arg(size_t index, uint64_t value);
 
   // Returns the event. The reference is valid as long as the builder, and shows later changes; a
-  // copy of the event is valid as long as what holds its names and stacks.
+  // copy of the event is valid as long as the owner of its names and stacks.
   const Event& Build() const { return event_; }
 
  private:
@@ -122,7 +122,7 @@ class EventBuilder {
   EventBuilder& SetString(size_t index, absl::string_view text);
   EventBuilder& SetStack(size_t index, absl::Span<const StackFrame> frames);
 
-  // The tables, which it makes if there are none yet.
+  // Returns the tables, after making them if there are none yet.
   internal::OwningTables& Tables();
 
   Event event_;

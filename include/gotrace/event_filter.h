@@ -1,4 +1,4 @@
-// Selects events of a trace by what they are, what they belong to, and when they happened.
+// Selects events of a trace by kind, goroutine, P, thread and time.
 #ifndef GOTRACE_EVENT_FILTER_H_
 #define GOTRACE_EVENT_FILTER_H_
 
@@ -17,8 +17,9 @@ struct EventFilter {
   // The event's kind.
   std::set<EventKind> kinds;
 
-  // The goroutine, P or thread of the event's context. For goroutines and Ps also the one whose
-  // state the event changes, or to which its range or label belongs.
+  // The goroutine, P or thread of the event's context. An event also meets the condition on
+  // goroutines or Ps if it changes the state of one of them, or if its range or label belongs to
+  // one.
   std::set<int64_t> goroutines;
   std::set<int64_t> procs;
   std::set<int64_t> threads;
@@ -40,8 +41,8 @@ struct EventFilter {
     // Returns the times that are in both.
     Times And(const Times& other) const;
   };
-  // Times since the first event of the trace. Whatever takes a filter together with the events
-  // takes the first one that it is given for that, unless it says otherwise.
+  // Times since the first event of the trace. A class that takes both a filter and events treats
+  // the first event that is added as the trace's first one, unless it says otherwise.
   Times since_start;
   Times times;  // Values of Event::time().
 
@@ -51,8 +52,8 @@ struct EventFilter {
   // Returns whether `event` meets all conditions. `start` is the time of the trace's first event.
   bool Matches(const Event& event, int64_t start) const;
 
-  // Return whether the condition on such ids, or on kinds, is not set or has this one: for what is
-  // not an event, such as a goroutine's name.
+  // Return whether the condition on such ids, or on kinds, is not set or contains the argument. For
+  // data that is not an event, such as a goroutine's name.
   bool Selects(GoId id) const { return goroutines.empty() || goroutines.contains(id.value); }
   bool Selects(ProcId id) const { return procs.empty() || procs.contains(id.value); }
   bool Selects(ThreadId id) const { return threads.empty() || threads.contains(id.value); }
@@ -66,14 +67,15 @@ struct EventFilter {
   // without knowing the start. `start` is the time of the trace's first event.
   EventFilter WithAbsoluteTimes(int64_t start) const;
 
-  // Returns the same, and only times that are also in `window`.
+  // Returns WithAbsoluteTimes(start), further restricted to `window`.
   EventFilter Within(int64_t start, const Times& window) const;
 
-  // Returns the same conditions without those on time.
+  // Returns the same conditions without the conditions on time.
   EventFilter WithoutTimes() const;
 
-  // Returns the same conditions with all kinds of events that begin or end a task, region or range,
-  // if any of them is in `kinds`: for formats in which both are one object.
+  // Returns the same conditions, except that if `kinds` has any of the kinds of events of tasks, of
+  // regions or of ranges, it gets all kinds of that group. For formats in which begin and end are
+  // one object.
   EventFilter WithWholeSpans() const;
 };
 

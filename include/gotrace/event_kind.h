@@ -45,7 +45,7 @@ constexpr absl::string_view EventKindName(EventKind kind) {
 
 namespace gotrace::internal {
 
-// Maps each type on the wire to the kind of event that it becomes.
+// Maps each wire type to the kind of its events.
 inline constexpr std::array<EventKind, 256> kEventKinds = [] {
   std::array<EventKind, 256> kinds = {};
 #define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, ...) \

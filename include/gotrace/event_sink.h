@@ -18,13 +18,12 @@ class EventSink {
   virtual ~EventSink() = default;
 
   // Consumes the next events, at least one. All belong to one generation: a kSync event, which is
-  // always the first of `events`, starts another one. The events, and the strings and stacks that
-  // they refer to, are valid until Add() returns; the strings and stacks also until the next kSync
-  // event.
+  // always the first of `events`, starts another one. The events are valid until Add() returns;
+  // their strings and stacks are valid until the next kSync event.
   virtual void Add(absl::Span<const Event> events) = 0;
 
-  // Returns whether the sink has a use for more events. Override it to end the reading of a trace:
-  // because enough was found, or because the output cannot be written. Once it returns false, it
+  // Returns whether the sink can use more events. Override it to end the reading of a trace early,
+  // because enough was found or because the output cannot be written. Once it returns false, it
   // must not return true again.
   virtual bool WantsMore() const { return true; }
 
@@ -46,7 +45,8 @@ class MergeableSink : public Base {
   // Called before the first Add() of a sink that will be merged into one for an earlier part of the
   // trace. `trace_start` is the time of the first event of the whole trace. Override it if the sink
   // treats the beginning of a trace in a special way. A sink that passes events on to another one
-  // must pass this on, too. ReadParallel() calls it; whoever calls Merge() otherwise must do so.
+  // must pass this on, too. ReadParallel() calls it; other callers of Merge() must call it
+  // themselves.
   virtual void StartInMiddle(int64_t /*trace_start*/) {}
 
   // Appends the results of `next`, which consumed the events that directly follow this sink's.
@@ -64,7 +64,7 @@ concept IsMergeableSink =
 // sink that wants no more events gets none, and reading ends when no sink wants any. Returns the
 // status of `reader` if it is not OK, and otherwise the first error of a sink.
 //
-// An exception of a sink passes through; then no sink is finished.
+// An exception thrown by a sink propagates to the caller; then no sink is finished.
 absl::Status ReadInto(Reader& reader, absl::Span<EventSink* const> sinks);
 
 }  // namespace gotrace

@@ -10,25 +10,25 @@
 
 namespace gotrace {
 
-// Converts Event::time(), which is in nanoseconds of a clock with an arbitrary start. It knows only
-// what it has seen: call See() with the events of a trace, or with its kSync events alone, before
-// you convert the times of the events that follow.
+// Converts Event::time(), which is in nanoseconds of a clock with an arbitrary start. Call See()
+// with the events of a trace, or with its kSync events alone, before you convert the times of the
+// events that follow.
 class EventTimes {
  public:
-  // Learns from a kSync event when the trace starts and what the wall clock shows; since Go 1.25
-  // each generation states the latter anew, as the clock may be set meanwhile. Does nothing for
-  // events of other kinds. Cheap.
+  // Takes the start of the trace and the wall-clock time from a kSync event. Since Go 1.25 each
+  // generation states the wall-clock time again, since the clock may have been set meanwhile. Does
+  // nothing for events of other kinds. Cheap.
   void See(const Event& event);
 
-  // Learns what the wall clock shows from the clock snapshot of a generation: for times of a trace
-  // of which only the TraceIndex was read.
+  // Takes the wall-clock time from the clock snapshot of a generation. For a trace of which only
+  // the TraceIndex was read.
   void See(const ClockSnapshot& snapshot) { snapshot_ = snapshot; }
 
-  // Returns how long after the first kSync event `time` is; 0 if there was none.
+  // Returns the duration from the first kSync event to `time`, or 0 if there was no such event.
   absl::Duration SinceStart(int64_t time) const;
 
-  // Returns the wall-clock time of `time`, by the latest clock snapshot; nullopt if there was none,
-  // as in traces of Go versions before 1.25.
+  // Returns the wall-clock time of `time` according to the latest clock snapshot, or nullopt if
+  // there was none, as in traces of Go versions before 1.25.
   std::optional<absl::Time> WallTime(int64_t time) const;
 
   // Returns the Event::time() at the wall-clock time `wall`, the inverse of WallTime(). It is the

@@ -40,7 +40,7 @@ enum class FaultStage : uint8_t {
   kGeneration,  // The order of batches.
   kTable,       // Strings, stacks, CPU samples and clocks.
   kEvent,       // An event, by itself.
-  kLimit,       // What the trace may ask of memory and time: see ReaderLimits.
+  kLimit,       // The memory and time that the trace may take: see ReaderLimits.
   kOrder,       // An event, after those before it.
 };
 
@@ -129,7 +129,7 @@ struct Fault {
 };
 
 // Marks the fault as a sign that the trace ends too early. `what`, which must contain "cut off" and
-// no colon, says how certain that is: the message becomes "the trace is WHAT: MESSAGE".
+// no colon, says how certain this is: the message becomes "the trace is WHAT: MESSAGE".
 Fault CutOff(Fault fault, absl::string_view what = "cut off");
 
 // Formats the place: "byte 1234, generation 2, thread 77, event GoStart"; "" if nothing is known.
@@ -146,9 +146,8 @@ absl::Status FaultStatus(Fault fault);
 
 // Returns the fault from which FaultStatus() made `status`, or nullopt for any other status, such
 // as an I/O error. The lines of its context are at the end of its details. The fault is parsed from
-// the code and the message, which nothing else determines: FaultOf() works for copies of a status
-// and for statuses that were sent elsewhere as code and message, but not if the message was
-// changed.
+// the code and the message alone, so FaultOf() works for copies of a status and for a status that
+// was transmitted as code and message, but not if the message was changed.
 std::optional<Fault> FaultOf(const absl::Status& status);
 
 // Returns whether the fault means that the input ends too early.

@@ -39,7 +39,7 @@ struct Finding {
 
 // Formats the finding as "error: PLACE: MESSAGE [ID]" and indented lines for the details, the
 // context and the history. The last line has no newline. PLACE begins with the offset or, for an
-// event without one, as that of EventBuilder may be, with its number: "event 3".
+// event without one, such as some from EventBuilder, with its number: "event 3".
 std::string FormatFinding(const Finding& finding);
 
 // Formats the resource: "goroutine 7", "P 0", "thread 12", or "" for none.

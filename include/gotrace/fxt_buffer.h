@@ -1,4 +1,4 @@
-// How an FxtExporter buffers what it writes.
+// How an FxtExporter buffers its output.
 #ifndef GOTRACE_FXT_BUFFER_H_
 #define GOTRACE_FXT_BUFFER_H_
 
@@ -9,14 +9,14 @@
 
 namespace gotrace {
 
-// What happens to records that do not fit into memory of a fixed size. The modes are those of
+// How records are handled that do not fit into memory of a fixed size. The modes are those of
 // Fuchsia's tracing.
 enum class FxtBufferMode : uint8_t {
   kNone,       // Everything is written as it comes, and nothing is dropped.
   kOneshot,    // The beginning is kept: once the buffer is full, further records are dropped.
   kCircular,   // The end is kept: new records replace the oldest ones.
-  kStreaming,  // Each half of the buffer is written out by a thread when it is full. While both
-               // halves are waiting for that, records are dropped, and the exporter never waits.
+  kStreaming,  // A thread writes out each half of the buffer when it is full. The exporter never
+               // waits: while both halves are full, records are dropped.
 };
 
 // A buffer of the kind that Fuchsia's trace sessions have.

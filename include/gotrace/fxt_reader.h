@@ -76,8 +76,8 @@ absl::string_view FxtArgumentName(uint8_t type);
 absl::string_view FxtSchedulingName(uint8_t kind);
 absl::string_view FxtStateName(uint8_t state);
 
-// Returns what FxtRecord::id is for events of this kind: "id" or "end"; "" if they have none.
-// Static lifetime.
+// Returns the meaning of FxtRecord::id for events of this kind: "id" or "end"; "" if they have no
+// id. Static lifetime.
 absl::string_view FxtEventWordName(uint8_t kind);
 
 // A thread, and the process that it belongs to, by their kernel object ids ("koids").
@@ -97,8 +97,7 @@ struct FxtArgument {
   FxtArgumentType type = FxtArgumentType::kNull;
   absl::string_view name;
 
-  // The bits of a number, which std::bit_cast makes a double of; those with 32 bits are in the
-  // lower half.
+  // The bits of a number: of a double, for std::bit_cast; a number of 32 bits is in the lower half.
   uint64_t value = 0;
 
   absl::string_view text;  // Of kString.
@@ -156,11 +155,11 @@ std::string FormatFxtRecord(const FxtRecord& record);
 // Returns whether `begin`, the first bytes of a file, are those of an FXT file.
 bool IsFxt(absl::string_view begin);
 
-// Returns whether `source`, at its beginning, has an FXT file. Reads no more than is needed for
-// that; an error of the source will come again when it is read.
+// Returns whether `source`, at its beginning, has an FXT file. Reads no more than necessary; an
+// error of the source is not reported here, and occurs again when the source is read.
 bool StartsFxt(ByteSource* source);
 
-// Something in a file that its format does not allow, or that a reader cannot know.
+// A violation of the format, or a kind of data that this reader does not know.
 struct FxtProblem {
   CheckId check = CheckId::kEnd;  // See SpecOf().
   uint64_t offset = 0;            // Of the record, in bytes.
@@ -172,33 +171,32 @@ enum class FxtEnd : uint8_t {
   kNotYet,
   kComplete,  // After the last byte.
   kCut,       // Within a record: the file is cut off there.
-  kDamaged,  // Before a record whose size is wrong, so that nobody knows where the next one begins.
-  kError,    // The source could not be read; see FxtReader::status().
+  kDamaged,   // Before a record whose size is wrong, so that the next one cannot be found.
+  kError,     // The source could not be read; see FxtReader::status().
 };
 
-// Returns one record after the other. Whatever the file is, each complete record before the place
-// where it is cut off or damaged is returned. Records of unknown kinds, and unknown arguments of
-// known ones, are skipped and counted. Records may come in any order of time. Not thread-safe.
+// Returns the records of a file in order. Every complete record before the place where the file is
+// cut off or damaged is returned. Records of unknown kinds, and unknown arguments of known ones,
+// are skipped and counted. Records may come in any order of time. Not thread-safe.
 class FxtReader {
  public:
-  // Reads `source` from its current position on. Calls `on_problem` for each problem, before the
-  // record that has it is returned.
+  // Reads `source` from its current position on. Calls `on_problem` for each problem in a record,
+  // before the record is returned.
   explicit FxtReader(std::unique_ptr<ByteSource> source,
                      std::function<void(const FxtProblem&)> on_problem = nullptr);
   ~FxtReader();
   FxtReader(const FxtReader&) = delete;
   FxtReader& operator=(const FxtReader&) = delete;
 
-  // Returns the next record, or nullptr at the end; see end(). The record, and what it refers to,
-  // is valid until the next call. Strings and threads have been looked up in the tables of their
-  // provider.
+  // Returns the next record, or nullptr at the end; see end(). The record and its views are valid
+  // until the next call. Strings and threads have been looked up in the tables of their provider.
   const FxtRecord* Next();
 
   // Returns how reading ended.
   FxtEnd end() const;
 
-  // Returns the offset after the last complete record. If the file is damaged, that is where the
-  // record with the wrong size begins.
+  // Returns the offset after the last complete record. If the file is damaged, this is the offset
+  // of the record with the wrong size.
   uint64_t offset() const;
 
   // Returns the error of the source, if there was one.
@@ -207,11 +205,11 @@ class FxtReader {
   // Returns `ticks` of the current provider's clock in nanoseconds, rounded down.
   uint64_t ToNanoseconds(uint64_t ticks) const;
 
-  // What this reader does not know.
+  // The data that was skipped because this reader does not know its kind.
   struct Skipped {
     uint64_t records = 0;    // Of unknown types; and metadata, events and so on of unknown kinds.
     uint64_t arguments = 0;  // Of unknown types.
-    uint64_t extended = 0;   // Records with more words than is known. They are returned.
+    uint64_t extended = 0;   // Records that are longer than this reader knows. They are returned.
   };
   const Skipped& skipped() const;
 

@@ -1,4 +1,4 @@
-// What the garbage collector did: its cycles, and each stop of the world.
+// The cycles of the garbage collector, and the stops of the world.
 #ifndef GOTRACE_GC_STATS_H_
 #define GOTRACE_GC_STATS_H_
 
@@ -21,11 +21,10 @@ namespace gotrace {
 // A stop of the world, for the GC or for something else.
 struct WorldStop : Interval {
   StringId reason = StringId::kEmpty;  // "GC mark termination", "start trace".
-  GoId goroutine = GoId::kNone;        // Which stopped the world; kNone if unknown.
+  GoId goroutine = GoId::kNone;        // The goroutine that stopped the world; kNone if unknown.
   ProcId proc = ProcId::kNone;         // The P that it ran on; kNone if unknown.
 
-  // Of the other Ps, the one that stopped last; kNone if none was running, or if the trace does not
-  // show it.
+  // The last of the other Ps to stop; kNone if none was running, or if the trace does not show it.
   ProcId last_proc = ProcId::kNone;
   int64_t last_proc_stop = 0;  // When it stopped, if there is one.
 };
@@ -35,10 +34,10 @@ enum class GcTrigger : uint8_t {
   kUnknown,  // The trace does not show it.
   kHeap,     // The heap reached its goal.
   kTime,     // There was no cycle for two minutes.
-  kProgram,  // runtime.GC(), or what calls it, such as debug.FreeOSMemory().
+  kProgram,  // runtime.GC(), or a function that calls it, such as debug.FreeOSMemory().
 };
 
-// The name of the trigger: "heap". Static lifetime.
+// Returns the name of the trigger: "heap". Static lifetime.
 absl::string_view GcTriggerName(GcTrigger trigger);
 
 // Spans of time of the same kind.
@@ -53,19 +52,19 @@ struct GoroutineAssists {
   SpanSum assists;
 };
 
-// A GC cycle. The interval is that of the concurrent mark phase, in which it begins with the
-// request to stop the world and ends in the last stop.
+// A GC cycle. The interval is the runtime's range of the concurrent mark phase, which begins with
+// the request to stop the world and ends during the last stop.
 struct GcCycle : Interval {
   uint64_t number = 0;  // In the trace, from 1.
   GcTrigger trigger = GcTrigger::kUnknown;
-  GoId goroutine = GoId::kNone;  // Which started the cycle; kNone if it began before the trace.
+  GoId goroutine = GoId::kNone;  // The starter; kNone if the cycle began before the trace.
 
   // The stops of the world for the GC that begin in the cycle. The first is for sweep termination,
   // the last for mark termination.
   SpanSum pauses;
   int64_t longest_pause = 0;
 
-  // The mark assists that begin in the cycle, and the same by goroutine, the longest first.
+  // The mark assists that begin in the cycle: in total, and by goroutine, longest first.
   SpanSum assists;
   std::vector<GoroutineAssists> assists_by_goroutine;
 
@@ -74,14 +73,14 @@ struct GcCycle : Interval {
   int64_t fractional = 0;
   int64_t idle = 0;
 
-  // The sweeps that end after this cycle does, and before the next one does: they sweep what this
-  // cycle marked.
+  // The sweeps that end between the end of this cycle and the end of the next one: they sweep after
+  // this cycle's marking.
   SpanSum sweeps;
   uint64_t swept_bytes = 0;
   uint64_t reclaimed_bytes = 0;
 
   // The heap in bytes: its objects when the cycle began and when it ended, the goal when it began,
-  // and the next goal. Nothing where the trace does not say.
+  // and the next goal. nullopt where the trace does not say.
   std::optional<uint64_t> heap_begin;
   std::optional<uint64_t> heap_end;
   std::optional<uint64_t> goal;
@@ -92,8 +91,8 @@ struct GcCycle : Interval {
 // to these, and to the mark assists.
 class GcStats final : public MergeableAnalysis<GcStats> {
  public:
-  // Has only cycles and stops that are at least partly in `window`; these are not cut, but for the
-  // times of mark workers. `*interner` must outlive this object.
+  // Collects only cycles and stops that are at least partly in `window`. They are not cut to it,
+  // except for the times of mark workers. `*interner` must outlive this object.
   GcStats(Interner* interner, EventFilter::Times window);
   ~GcStats() override;
 
@@ -104,7 +103,7 @@ class GcStats final : public MergeableAnalysis<GcStats> {
   void Merge(GcStats&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
-  // The results, after Finish(). In order of time.
+  // Return the results, in order of time. Valid after Finish().
   absl::Span<const GcCycle> cycles() const;
   absl::Span<const WorldStop> stops() const;
 

@@ -13,9 +13,9 @@
 
 namespace gotrace {
 
-// Computes the very numbers that the Summarizer of Go 1.27's internal/trace does, those included
-// that the trace contradicts; analysis/DIVERGENCES.md lists these. It is for comparison with Go's
-// tools: GoroutineStats is right and faster.
+// Computes exactly the numbers of the Summarizer of Go 1.27's internal/trace, including numbers
+// that the trace contradicts, which analysis/DIVERGENCES.md lists. For comparison with Go's tools
+// only: GoroutineStats is correct and faster.
 //
 // Memory is in proportion to the goroutines, regions and tasks in the trace.
 class GoCompatibleStats final : public EventSink {
@@ -29,18 +29,18 @@ class GoCompatibleStats final : public EventSink {
   // Returns OK.
   absl::Status Finish() override;
 
-  // The results, after Finish(). Where there are several names, as in ExecutionTimes::blocked, they
-  // are sorted.
+  // Returns the goroutines. Like the results below, they are valid after Finish(), and names, as in
+  // ExecutionTimes::blocked, are sorted.
   //
-  // In order of ids. The last life of each id; is_older is true of all that Go takes to have been
-  // there before the trace.
+  // The last life of each goroutine id, in order of ids. is_older is true for all goroutines that
+  // Go assumes to be older than the trace.
   absl::Span<const GoroutineLife> goroutines() const;
 
-  // In order of goroutines, and of the times of their begins. A goroutine that is created in a
-  // region has an additional region of the same task, whose type is "".
+  // Returns the regions in order of goroutines, and then of begins. A goroutine that is created in
+  // a region has an additional region of the same task, whose type is "".
   absl::Span<const RegionLife> regions() const;
 
-  // In order of ids.
+  // Returns the tasks in order of ids.
   absl::Span<const TaskLife> tasks() const;
 
  private:

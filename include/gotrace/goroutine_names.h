@@ -15,14 +15,14 @@
 
 namespace gotrace {
 
-// Collects the name of each goroutine, the function that it started in: "main.worker". The creation
-// of a goroutine states it. For a goroutine that is older than the trace, the name is the outermost
-// function of the first stack of it in the trace, so it is unknown until there is one.
+// Collects the name of each goroutine, which is the function that it started in: "main.worker". The
+// event that creates a goroutine states it. For a goroutine that is older than the trace, the name
+// is the outermost function of its first stack in the trace, and unknown until there is one.
 //
 // Memory is in proportion to the number of goroutines in the trace. Not thread-safe.
 class GoroutineNames final : public MergeableSink<GoroutineNames> {
  public:
-  // Collects the names that `events` state.
+  // Collects the names of goroutines in `events`.
   void Add(absl::Span<const Event> events) override;
 
   // Adds the names that `next` collected, which must be a GoroutineNames.

@@ -1,5 +1,5 @@
-// Where the time of goroutines went: by state, by what they were blocked on, and in what phases of
-// the garbage collector.
+// How goroutines spent their time: by state, by what they were blocked on, and by phase of the
+// garbage collector.
 #ifndef GOTRACE_GOROUTINE_STATS_H_
 #define GOTRACE_GOROUTINE_STATS_H_
 
@@ -44,10 +44,11 @@ class NamedTimes {
   NamedTimes& operator=(NamedTimes&&) noexcept;
   ~NamedTimes();
 
-  // Adds `time` to that of `name`, which is 0 if there is none. Takes constant time on average.
+  // Adds `time` to the time of `name`, which is initially 0. Takes constant time on average.
   void Add(StringId name, int64_t time);
 
-  // How many names there are, and their times. A pointer is valid until the next Add().
+  // Return the number of names, and the names with their times. A pointer is valid until the next
+  // Add().
   size_t size() const { return times_.size(); }
   bool empty() const { return times_.empty(); }
   const NamedTime* begin() const { return times_.data(); }
@@ -57,30 +58,30 @@ class NamedTimes {
   friend class internal::NestedTimes;
   struct Index;
 
-  // Returns where `name` is in `times_`, or the size of it.
+  // Returns the index of `name` in `times_`, or times_.size().
   size_t Find(StringId name);
 
   std::vector<NamedTime> times_;
   std::unique_ptr<Index> index_;  // Only for many names. Copies make their own when they need it.
 };
 
-// Where the time of a goroutine, or of a part of its life, went. In nanoseconds.
+// How a goroutine spent its time, or the time of a part of its life. In nanoseconds.
 struct ExecutionTimes {
   int64_t total = 0;            // From its beginning to its end.
   int64_t running = 0;          // On a P.
   int64_t runnable = 0;         // Ready to run, but waiting for a P: the scheduling latency.
   int64_t syscall = 0;          // In a syscall, with a P.
   int64_t syscall_blocked = 0;  // In a syscall, after it had lost its P.
-  NamedTimes blocked;           // By what it waited for: "chan receive". "" if unknown.
+  NamedTimes blocked;           // By reason: "chan receive". "" if unknown.
 
   // In ranges of the runtime: "GC mark assist", "GC incremental sweep", "stop-the-world (...)".
   // This time is part of the times above.
   NamedTimes ranges;
 
-  // The sum of `blocked`.
+  // Returns the sum of `blocked`.
   int64_t BlockedTotal() const;
 
-  // What is in none of the states above: where events are missing. Never less than 0.
+  // Returns the time in none of the states above, where events are missing. Never negative.
   int64_t Unknown() const;
 
   // Adds all times of `other`.
@@ -92,17 +93,17 @@ struct GoroutineLife {
   GoId goroutine;
   StringId name = StringId::kEmpty;  // The function that it started in; "" if unknown.
 
-  // When the trace, or the window, first has it: that is its creation, unless `is_older`.
+  // The time when it was created or, if `is_older`, when the trace or window first has it.
   int64_t creation = 0;
   bool is_older = false;
 
   std::optional<int64_t> start;  // When it ran first.
-  std::optional<int64_t> end;    // When it ended. Otherwise it was there at the end.
+  std::optional<int64_t> end;    // When it ended; nullopt if it still existed at the end.
 
   ExecutionTimes times;
 };
 
-// All goroutines that started in one function.
+// The goroutines that started in one function.
 struct GoroutineGroup {
   StringId name = StringId::kEmpty;
   uint64_t count = 0;
@@ -132,7 +133,7 @@ class GoroutineStats final : public MergeableAnalysis<GoroutineStats> {
     // proportion to the goroutines that exist at a time.
     bool keep_each = false;
 
-    // Only goroutines that the filter selects, and only ranges that are in its `times`.
+    // Only goroutines that the filter selects are counted, and only ranges within its `times`.
     EventFilter filter = {};
   };
 
@@ -146,9 +147,10 @@ class GoroutineStats final : public MergeableAnalysis<GoroutineStats> {
   void Merge(GoroutineStats&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
-  // The results, after Finish(). In order of creation, and then of ids.
+  // Returns the goroutines in order of creation, and then of ids, after Finish(). Empty unless
+  // Options::keep_each is set.
   absl::Span<const GoroutineLife> lives() const;
-  // In order of names.
+  // Returns the groups in order of names, after Finish().
   absl::Span<const GoroutineGroup> groups() const;
 
  private:

@@ -1,5 +1,5 @@
-// Ids for strings, frames and stacks that stay valid over a whole trace. Those of the trace itself
-// are new in each generation, and their content is gone after it.
+// Ids for strings, frames and stacks that stay valid for a whole trace, unlike the ids in the
+// trace, whose meaning changes with each generation.
 #ifndef GOTRACE_INTERNER_H_
 #define GOTRACE_INTERNER_H_
 
@@ -14,8 +14,8 @@
 
 namespace gotrace {
 
-// A string, a frame and a stack of an Interner. Ids are small numbers without gaps: an array can be
-// indexed with them.
+// The ids of strings, frames and stacks in an Interner. Ids are small numbers without gaps: an
+// array can be indexed with them.
 enum class StringId : uint32_t { kEmpty = 0 };  // kEmpty is "".
 enum class FrameId : uint32_t {};
 enum class StackId : uint32_t { kNone = 0 };  // kNone has no frames.
@@ -28,13 +28,13 @@ struct InternedFrame {
   uint64_t line = 0;
 };
 
-// The ids that the content of one Interner has in another; see Interner::Merge().
+// Maps the ids of one Interner to the ids of the same content in another; see Interner::Merge().
 class InternerMap {
  public:
   // Maps every id to itself.
   InternerMap() = default;
 
-  // The new id of an id of the merged interner.
+  // Returns the new id for an id of the merged interner.
   StringId operator()(StringId id) const { return Find(strings_, id); }
   FrameId operator()(FrameId id) const { return Find(frames_, id); }
   StackId operator()(StackId id) const { return Find(stacks_, id); }
@@ -52,11 +52,11 @@ class InternerMap {
   std::vector<StackId> stacks_;
 };
 
-// Keeps each string, frame and stack that it is given once, for its whole life. Memory is in
-// proportion to the distinct content. Two stacks are the same if all of their frames are, and two
-// frames if they have the same PC, function, file and line.
+// Stores each string, frame and stack once, until the end of its life. Memory is in proportion to
+// the distinct content. Two stacks are the same if all of their frames are, and two frames if they
+// have the same PC, function, file and line.
 //
-// Objects of this class may be used by one thread at a time.
+// An Interner may be used by one thread at a time.
 class Interner {
  public:
   Interner();
@@ -64,48 +64,47 @@ class Interner {
   Interner& operator=(const Interner&) = delete;
   ~Interner();
 
-  // The id of `text`.
+  // Returns the id of `text`.
   StringId InternString(absl::string_view text);
 
-  // The id of the string that has the id `id` in the tables of a generation, as the argument of an
-  // event names it; kEmpty if there is no such string. `tables` is Event::tables(), and may be
-  // nullptr. If the same string of the same generation was looked up before, this costs a look-up
-  // in an array.
+  // Returns the id of a string in the tables of a generation, or kEmpty if there is no such string.
+  // `tables` is Event::tables(), and may be nullptr; `id` is the string's id there, from an
+  // argument of the event. Looking up the same string of a generation again only reads an array.
   StringId InternString(const internal::EventTables* tables, uint64_t id);
 
-  // The id of the name of `range`, "GC mark assist". Cheap unless the name has a reason.
+  // Returns the id of the name of `range`: "GC mark assist". Cheap unless the name has a reason.
   StringId InternRange(const RangeParts& range);
 
-  // The id of `stack`; kNone if it has no frames, or if the trace lacks it. If the same stack of
-  // the same generation was looked up before, this costs a look-up in an array: no frame is read.
+  // Returns the id of `stack`, or kNone if it has no frames or the trace lacks it. Looking up the
+  // same stack of a generation again only reads an array, and no frames.
   StackId InternStack(const Stack& stack);
 
-  // The string `id`. Valid as long as this object.
+  // Returns the string `id`. Valid as long as this object.
   absl::string_view String(StringId id) const;
 
-  // The frame `id`. Its views are valid as long as this object.
+  // Returns the frame `id`. Its views are valid as long as this object.
   StackFrame Frame(FrameId id) const;
 
-  // The same with ids, for exporters that write each text once.
+  // Returns the frame with ids instead of texts, for exporters that write each text once.
   InternedFrame FrameWithIds(FrameId id) const;
 
-  // The frames of the stack `id`, the innermost first. Valid as long as this object.
+  // Returns the frames of the stack `id`, innermost first. Valid as long as this object.
   absl::Span<const FrameId> Frames(StackId id) const;
 
-  // The name of the outermost function of the stack `id`, which is where its goroutine started; ""
-  // if the stack has no frames. Valid as long as this object.
+  // Returns the name of the outermost function of the stack `id`, in which its goroutine started;
+  // "" if the stack has no frames. Valid as long as this object.
   absl::string_view RootFunction(StackId id) const;
 
-  // The id of that name.
+  // Returns the id of RootFunction().
   StringId RootFunctionId(StackId id) const;
 
-  // How many there are. Every id is less than the number of its kind.
+  // Return the number of strings, frames and stacks. Every id is less than the number of its kind.
   size_t string_count() const;
   size_t frame_count() const;
   size_t stack_count() const;
 
-  // Adds all content of `other`, and returns the ids that it has here. Merging with itself changes
-  // nothing.
+  // Adds all content of `other`, and returns a map of its ids to the ids here. Merging with itself
+  // changes nothing.
   InternerMap Merge(const Interner& other);
 
  private:

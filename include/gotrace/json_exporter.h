@@ -20,20 +20,20 @@ struct JsonOptions {
   bool stacks = false;
 
   // If it is not nullptr, each event has its wall-clock time as "wall", once that is known. It must
-  // outlive the exporter, and must have seen each kSync event when Add() is called with the events
-  // after it.
+  // outlive the exporter. Call EventTimes::See() with each kSync event before the events after it
+  // are added.
   const EventTimes* times = nullptr;
 
   // If it is not "", each event has this name as "file".
   std::string file;
 };
 
-// Writes each event that it is given as an object on a line of its own, in order. The events may be
-// a selection, as of an EventFilter.
+// Writes each event as an object on a line of its own, in order. Any selection of events may be
+// added, such as that of an EventFilter.
 //
 // The details of each kind are in an object named like Event's accessor for them. Ids are numbers,
-// with -1 for none; times are in nanoseconds; wall-clock times are RFC 3339 in UTC. An event that
-// is returned despite a fault has its id as "fault". docs/commands.md lists all members. Not
+// with -1 for none; times are in nanoseconds; wall-clock times are RFC 3339 in UTC. An event with
+// an Event::fault() has the fault's id as "fault". docs/commands.md lists all members. Not
 // thread-safe.
 class JsonExporter final : public EventSink {
  public:
@@ -47,8 +47,8 @@ class JsonExporter final : public EventSink {
   // Returns false once the ByteSink has failed.
   bool WantsMore() const override;
 
-  // Appends what is left to the ByteSink, and returns its status. Does not finish the ByteSink,
-  // which may get more.
+  // Flushes the text to the ByteSink, and returns its status. Does not finish the ByteSink, so more
+  // can be appended to it.
   absl::Status Finish() override;
 
  private:

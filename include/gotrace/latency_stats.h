@@ -20,25 +20,25 @@
 
 namespace gotrace {
 
-// What took the time.
+// The kind of a wait.
 enum class LatencyKind : uint8_t {
   kScheduling,  // The goroutine was ready to run, but waited for a P.
   kBlocked,     // It was blocked.
   kSyscall,     // It was in a syscall, with a P or without.
-  kPause,       // It stopped the world: from asking for it until it was started again.
+  kPause,       // It stopped the world: from the request until the world was restarted.
   kAssist,      // It assisted the garbage collector. It may have been blocked meanwhile.
 };
 inline constexpr size_t kLatencyKindEnd = 5;
 
-// The name of the kind: "scheduling", "blocked". Static lifetime.
+// Returns the name of the kind: "scheduling", "blocked". Static lifetime.
 absl::string_view LatencyKindName(LatencyKind kind);
 
-// What durations that are counted together have in common.
+// The key by which durations are grouped.
 struct LatencyKey {
   LatencyKind kind = LatencyKind::kScheduling;
 
-  // kBlocked: what it was blocked on, as "chan receive"; "" if that began before the trace. kPause:
-  // what the world was stopped for.
+  // kBlocked: what it was blocked on, such as "chan receive"; "" if it blocked before the trace.
+  // kPause: why the world was stopped.
   StringId reason = StringId::kEmpty;
 
   StringId start = StringId::kEmpty;  // The function that the goroutine started in.
@@ -57,13 +57,13 @@ struct LatencyGroup {
   LatencyKey key;
   Histogram durations;
 
-  // How many of them began before the trace or window, or lasted longer. These count as long as
-  // they were seen: see Interval::Seen().
+  // How many of them began before the trace or window, or ended after it. They count with the part
+  // that was seen: see Interval::Seen().
   uint64_t clipped = 0;
 };
 
-// A single wait, as far as it was seen. Its `key` is complete, but for a `start` that the trace
-// does not say.
+// A single wait, as far as it was seen. Its `key` is always complete, except for a `start` that the
+// trace does not state.
 struct LatencyCase : Interval {
   LatencyKey key;
   GoId goroutine = GoId::kNone;
@@ -79,18 +79,18 @@ class LatencyStats final : public MergeableAnalysis<LatencyStats> {
     // Which kinds to count, by their number.
     std::array<bool, kLatencyKindEnd> kinds = {true, true, true, true, true};
 
-    // Whether to keep apart the goroutines that started in different functions, and different
-    // stacks. If not, groups have keys without them.
+    // Whether to group by the function that goroutines started in, and by stack. If not, the keys
+    // of groups do not have them.
     bool by_start = false;
     bool by_stack = false;
 
-    // How many cases to keep of each kind and reason: the longest.
+    // How many cases to keep of each kind and reason. The longest ones are kept.
     size_t cases = 0;
 
     // Only goroutines that started in this function; "" for all.
     std::string start = {};
 
-    // Only goroutines that the filter selects, and only what is in its `times`.
+    // Only goroutines that the filter selects are counted, and only times within its `times`.
     EventFilter filter = {};
   };
 
@@ -104,10 +104,9 @@ class LatencyStats final : public MergeableAnalysis<LatencyStats> {
   void Merge(LatencyStats&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
-  // The results, after Finish(). Groups in order of kinds, and of a kind those with the most time
-  // first.
+  // Returns the groups in order of kinds, and within a kind by time, most first, after Finish().
   absl::Span<const LatencyGroup> groups() const;
-  // In order of kinds and reasons, the longest first.
+  // Returns the worst cases in order of kinds and reasons, longest first, after Finish().
   absl::Span<const LatencyCase> cases() const;
 
  private:

@@ -1,4 +1,4 @@
-// Goroutines that may never go on: those that are blocked at the end of a trace, for long.
+// Goroutines that may be blocked forever: at the end of a trace, they have been blocked for long.
 #ifndef GOTRACE_LEAK_STATS_H_
 #define GOTRACE_LEAK_STATS_H_
 
@@ -14,27 +14,27 @@
 
 namespace gotrace {
 
-// Goroutines that were created in the same place and are blocked in the same place. Of one that was
-// created, or blocked, before the trace, what the trace does not say is that of those that are
-// blocked in the same place, if these do not differ.
+// Goroutines that were created in the same place and are blocked in the same place. If a goroutine
+// was created or blocked before the trace, the missing facts are taken from other goroutines that
+// are blocked in the same place, provided that these agree.
 struct LeakGroup {
   StringId start = StringId::kEmpty;    // The function that they started in; "" if unknown.
-  StackId created_at = StackId::kNone;  // kNone for those that are older than the trace.
+  StackId created_at = StackId::kNone;  // kNone for goroutines that are older than the trace.
   StackId blocked_at = StackId::kNone;  // kNone if the trace does not say.
   StringId reason = StringId::kEmpty;   // As GoInterval::reason.
 
   uint64_t count = 0;
-  int64_t longest = 0;  // How long the first of them has been blocked in the trace, in nanoseconds.
+  int64_t longest = 0;  // The longest time blocked in the trace, in nanoseconds.
   int64_t total = 0;    // The sum over all of them.
 
-  // How many of them were blocked already at the beginning of the trace or window, after a quarter
-  // of it, and so on, to its end. A leak grows.
+  // How many of them were already blocked at the beginning of the trace or window, after a quarter
+  // of it, and so on, to its end. The numbers of a leak grow.
   static constexpr size_t kPoints = 5;
   std::array<uint64_t, kPoints> counts = {};
 };
 
 // Finds goroutines that are blocked at the end of the trace or window, and have been for long.
-// Goroutines of the runtime, those that started in a function of package runtime or of one below
+// Goroutines of the runtime, which started in a function of package runtime or of a package below
 // it, are left out. Memory is in proportion to the goroutines that exist at a time.
 class LeakStats final : public MergeableAnalysis<LeakStats> {
  public:
@@ -57,7 +57,7 @@ class LeakStats final : public MergeableAnalysis<LeakStats> {
   void Merge(LeakStats&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
-  // The result, after Finish(). The largest groups first.
+  // Returns the groups, largest first, after Finish().
   absl::Span<const LeakGroup> groups() const;
 
  private:

@@ -1,5 +1,5 @@
-// The release of gotrace. Builds, packages and documents take it from here; docs/stability.md says
-// what the numbers promise.
+// The release of gotrace. Builds, packages and documents take it from here; docs/stability.md
+// describes the meaning of the numbers.
 #ifndef GOTRACE_LIBRARY_VERSION_H_
 #define GOTRACE_LIBRARY_VERSION_H_
 

@@ -1,5 +1,5 @@
 // How much of the processors the garbage collector leaves to the program, and the minimum mutator
-// utilization (MMU): the least that it leaves in any window of a given length.
+// utilization (MMU): the lowest share that it leaves in any window of a given length.
 #ifndef GOTRACE_MUTATOR_UTILIZATION_H_
 #define GOTRACE_MUTATOR_UTILIZATION_H_
 
@@ -22,7 +22,7 @@ struct UtilizationPoint {
   int64_t time = 0;  // In nanoseconds, as Event::time().
 
   // The share of the processors that the program can use from `time` to the next point: from 0 to
-  // 1. That of the last point has no meaning.
+  // 1. Meaningless for the last point.
   double utilization = 0;
 
   friend bool operator==(const UtilizationPoint&, const UtilizationPoint&) = default;
@@ -37,21 +37,21 @@ class MutatorUtilization final : public MergeableAnalysis<MutatorUtilization> {
  public:
   // What to compute.
   struct Options {
-    // What counts as time that the program cannot use:
+    // Which times count as unavailable to the program:
     bool stw = false;         // All Ps while the world is stopped for the GC.
     bool background = false;  // Ps that run a mark worker, unless it only uses an idle P.
     bool assist = false;      // Ps that run a goroutine in a mark assist.
     bool sweep = false;       // Ps that sweep.
 
-    // Whether each P has a series of its own. Dedicated mark workers do not count then, since the
-    // goroutines of their P can run on others.
+    // Whether each P has a series of its own. Then dedicated mark workers do not count, since the
+    // goroutines of their P can run on other Ps.
     bool per_proc = false;
 
     // Series are cut to this time.
     EventFilter::Times window = {};
   };
 
-  // Computes what `options` say.
+  // Computes the utilization with `options`.
   explicit MutatorUtilization(Options options);
   ~MutatorUtilization() override;
 
@@ -61,9 +61,9 @@ class MutatorUtilization final : public MergeableAnalysis<MutatorUtilization> {
   void Merge(MutatorUtilization&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
-  // The result, after Finish(). One series, which begins when the trace first says what GOMAXPROCS
-  // is; with per_proc, one for each time in which a P existed. None if the trace does not say what
-  // GOMAXPROCS is.
+  // Returns the result, after Finish(): one series, which begins when the trace first states
+  // GOMAXPROCS; with per_proc, one for each time in which a P existed. None if the trace does not
+  // state GOMAXPROCS.
   absl::Span<const UtilizationSeries> series() const;
 
  private:
@@ -101,7 +101,7 @@ struct UtilizationWindow {
   friend bool operator==(const UtilizationWindow&, const UtilizationWindow&) = default;
 };
 
-// Answers questions about the windows of utilization series.
+// Finds the windows with the lowest utilization in utilization series.
 class MmuCurve {
  public:
   // Copies the series.
@@ -113,9 +113,9 @@ class MmuCurve {
   // there is no series. Takes time in proportion to the points of the series.
   double Mmu(int64_t window) const;
 
-  // Returns up to `count` windows that do not overlap, the lowest first: the lowest of all, whose
-  // utilization is Mmu(window), then the lowest of what does not overlap it, and so on. Of equal
-  // windows the earliest is taken. Returns none if `window` is not positive.
+  // Returns up to `count` windows that do not overlap, lowest first: the lowest of all, whose
+  // utilization is Mmu(window), then the lowest that does not overlap it, and so on. Of equal
+  // windows the earliest is chosen. Returns none if `window` is not positive.
   std::vector<UtilizationWindow> Worst(int64_t window, size_t count) const;
 
  private:

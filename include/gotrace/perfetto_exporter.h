@@ -33,38 +33,38 @@ enum class PerfettoScheduling : uint8_t {
 
 // What to write.
 struct PerfettoOptions {
-  // What to convert. Times since the start count from the first event that is added. The exporter
-  // needs all events of the generations from the one that contains times.from to the one
-  // that contains times.to: goroutines have the states, and the tracks the open slices, that are
-  // current at times.from, and some of these are only stated at the end of a generation.
+  // Selects what is converted. Times since the start count from the first event that is added. The
+  // exporter needs all events of the generations from the one that contains times.from to the one
+  // that contains times.to. The output begins with the states and open slices at times.from, some
+  // of which are only stated at the end of a generation.
   EventFilter filter;
 
   PerfettoScheduling scheduling = PerfettoScheduling::kAuto;
 
-  // Whether to write call stacks of the events that have one. CPU samples always have theirs.
+  // Whether to write call stacks of the events that have one. CPU samples always have a stack.
   bool stacks = false;
 
   // Whether to write the events of the alloc/free experiment, as instants of their goroutines.
   bool alloc = false;
 
-  // Whether to write a track for each thread (M) with the goroutines that it ran.
+  // Whether to write a track for each OS thread (M) with the goroutines that it ran.
   bool threads = false;
 
   // Whether to compress the packets, with deflate. Perfetto reads such files as well.
   bool compress = false;
 
-  // The process that all goroutines belong to; traces do not say what it was. Files of different
-  // processes can be concatenated, in any order: the ids in them are different, and a process other
-  // than 1 is a machine of its own, so that goroutines and Ps with the same ids are not the same.
+  // The process that all goroutines belong to, since traces do not name it. Files of different
+  // processes can be concatenated in any order: their ids differ, and each process other than 1 is
+  // a machine of its own, so that its goroutines and Ps are distinct from those of other processes.
   std::string process_name = "Go program";
   int32_t pid = 1;
 
-  // Nanoseconds to add to all times in the file, to align the trace with that of another clock. The
-  // times of `filter` are those of the trace.
+  // Nanoseconds to add to all times in the file, to align the trace with another clock. `filter`
+  // uses the times of the trace.
   int64_t time_offset = 0;
 
-  // Called with what a user should know of the result, a sentence without a full stop, at most once
-  // for each sentence.
+  // Called with each remark for the user about the result, a sentence without a full stop, at most
+  // once for each sentence.
   std::function<void(absl::string_view)> on_note;
 };
 
@@ -75,7 +75,8 @@ struct PerfettoOptions {
 // stacks.
 class PerfettoExporter final : public EventSink {
  public:
-  // `out` must outlive this object. It is not finished: call ByteSink::Finish() after Finish().
+  // Writes to `*out`, which must outlive this object. The caller has to call ByteSink::Finish()
+  // after Finish().
   PerfettoExporter(ByteSink* out, PerfettoOptions options);
   ~PerfettoExporter() override;
 

@@ -1,5 +1,5 @@
-// What Ps did: how much of their time went to the program, to the garbage collector, to syscalls,
-// and how much of it was idle although goroutines waited to run.
+// How Ps spent their time: on the program, on the garbage collector, in syscalls, and idle although
+// goroutines waited to run.
 #ifndef GOTRACE_PROC_STATS_H_
 #define GOTRACE_PROC_STATS_H_
 
@@ -18,16 +18,16 @@
 
 namespace gotrace {
 
-// What the time of a P, or of several, went to. In nanoseconds.
+// How a P, or several, spent their time. In nanoseconds.
 struct ProcTimes {
   int64_t user = 0;       // It ran goroutines other than mark workers, and not in mark assists.
   int64_t gc = 0;         // It ran mark workers of the garbage collector.
   int64_t assist = 0;     // It ran goroutines in mark assists.
   int64_t syscall = 0;    // Its goroutine was in a syscall.
-  int64_t scheduler = 0;  // It was running, but no goroutine: it looked for one, or was stopping.
-  int64_t idle = 0;       // It ran nothing, although GOMAXPROCS allows it to.
+  int64_t scheduler = 0;  // It was running without a goroutine: it looked for one, or was stopping.
+  int64_t idle = 0;       // It ran nothing, although GOMAXPROCS allowed it to.
 
-  // The sum of all of them, and of all but `idle`.
+  // Return the sum of all times, and of all times but `idle`.
   int64_t Total() const;
   int64_t Busy() const;
 
@@ -37,7 +37,7 @@ struct ProcTimes {
   friend bool operator==(const ProcTimes&, const ProcTimes&) = default;
 };
 
-// What one P did.
+// The use of one P.
 struct ProcUse {
   ProcId proc;
   ProcTimes times;
@@ -46,18 +46,18 @@ struct ProcUse {
   uint64_t steals = 0;      // How often it was taken away from a thread in a syscall.
 };
 
-// What happened in a slice of time.
+// The use of all Ps in a slice of time.
 struct ProcSlice {
   int64_t begin = 0;
   int64_t end = 0;
   ProcTimes times;  // Of all Ps.
 
-  // The time that goroutines waited to run, of all of them. Divided by the length of the slice it
-  // is how many of them waited on average.
+  // The total time that goroutines waited to run. Divided by the length of the slice, it is the
+  // average number of waiting goroutines.
   int64_t runnable = 0;
 
-  // Idle time of Ps for which there were goroutines waiting to run: of each moment the number of
-  // idle Ps below GOMAXPROCS, or that of waiting goroutines where it is smaller.
+  // The idle time of Ps for which there were goroutines waiting to run: at each moment, the number
+  // of idle Ps below GOMAXPROCS or the number of waiting goroutines counts, whichever is smaller.
   int64_t idle_while_runnable = 0;
 };
 
@@ -73,8 +73,8 @@ struct ProcLimit {
 // and to the events of a generation that change states.
 class ProcStats final : public MergeableAnalysis<ProcStats> {
  public:
-  // Counts only Ps that `filter` selects, and only what is in its `times`. The numbers of waiting
-  // goroutines are those of the whole program.
+  // Counts only Ps that `filter` selects, and only times within its `times`. The numbers of waiting
+  // goroutines always include the whole program.
   explicit ProcStats(EventFilter filter);
   ~ProcStats() override;
 
@@ -85,19 +85,20 @@ class ProcStats final : public MergeableAnalysis<ProcStats> {
   void Merge(ProcStats&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
-  // The results, after Finish(). In order of Ps.
+  // Returns the use of each P, in order of Ps, after Finish(), as for the functions below.
   absl::Span<const ProcUse> procs() const;
 
-  // The values of GOMAXPROCS that the trace states, in order of time, each but the first a change.
+  // Returns the values of GOMAXPROCS that the trace states, in order of time: the first value, and
+  // then each change.
   absl::Span<const ProcLimit> limits() const;
 
   // Cuts the time into slices of a round length (1, 2 or 5 times a power of ten, in nanoseconds, of
-  // at least a microsecond), as many as there can be of at most `most`, which must be at least 2.
-  // Slices begin at multiples of their length, but the first one when the trace or window does, and
-  // the last one ends with it.
+  // at least a microsecond), as many as possible up to `most`, which must be at least 2. Slices
+  // begin at multiples of their length, except that the first begins, and the last ends, with the
+  // trace or window.
   std::vector<ProcSlice> Slices(size_t most) const;
 
-  // Everything as one slice.
+  // Returns everything as one slice.
   ProcSlice Sum() const;
 
  private:

@@ -1,4 +1,4 @@
-// Profiles: in which stacks goroutines spent their time, by state and by what they waited for.
+// Profiles: the stacks in which goroutines spent their time, by state and by what they waited for.
 #ifndef GOTRACE_PROFILE_H_
 #define GOTRACE_PROFILE_H_
 
@@ -23,10 +23,10 @@ class ProfileSums;
 
 namespace gotrace {
 
-// What the samples of a profile stand for.
+// The type of a profile: the time or events that its samples stand for.
 enum class ProfileType : uint8_t {
   kWall,      // All time of all goroutines.
-  kOffCpu,    // All time but that on a P.
+  kOffCpu,    // All time except the time on a P.
   kOnCpu,     // The time on a P, by the stacks of CPU samples.
   kNet,       // Waiting for the network.
   kSync,      // Waiting for channels, select, and package sync.
@@ -37,33 +37,33 @@ enum class ProfileType : uint8_t {
   kGcAssist,  // In assists of the garbage collector.
 };
 
-// What there is to know about a type.
+// The properties of a type.
 struct ProfileTypeInfo {
   ProfileType type;
   absl::string_view name;        // "gc-assist"
   absl::string_view help;        // A sentence.
-  absl::string_view count_name;  // What a sample counts: "contentions".
-  absl::string_view time_name;   // What its time is: "delay"; "" if its samples have no time.
-  bool is_of_go;                 // Whether Go's tools have it, so that GoCompatibleProfile does.
+  absl::string_view count_name;  // The name of a sample's count: "contentions".
+  absl::string_view time_name;   // The name of its time: "delay"; "" if its samples have no time.
+  bool is_of_go;                 // Whether Go's tools, and so GoCompatibleProfile, have it.
 };
 
-// All types, in the order of ProfileType. Static lifetime.
+// Return all types, in the order of ProfileType, and the properties of one type. Static lifetime.
 absl::Span<const ProfileTypeInfo> ProfileTypes();
 const ProfileTypeInfo& InfoOf(ProfileType type);
 
-// What the samples that are added up have in common.
+// The key by which samples are added up.
 struct ProfileKey {
   StackId stack = StackId::kNone;  // Whose time it is; kNone if the trace does not say.
 
-  // kWakeup: what woke the goroutine up, and where that was if it was another goroutine.
+  // kWakeup: what woke the goroutine up, and the waker's stack if it was another goroutine.
   CauseKind woken_by = CauseKind::kUnknown;
   StackId waker = StackId::kNone;
 
-  GoState state = GoState::kUndetermined;  // kUndetermined if that does not apply.
+  GoState state = GoState::kUndetermined;  // kUndetermined if it does not apply.
   StringId reason = StringId::kEmpty;      // As GoInterval::reason.
   StringId start = StringId::kEmpty;       // The function that the goroutine started in.
   GoId goroutine = GoId::kNone;            // kNone unless asked for.
-  ProcId proc = ProcId::kNone;             // kNone unless asked for, and if it had none.
+  ProcId proc = ProcId::kNone;             // kNone unless asked for, or if it had none.
   TaskId task = TaskId::kNone;             // Of the innermost region; kNone unless asked for.
   StringId region = StringId::kEmpty;      // Its type; kEmpty unless asked for.
   StringId label = StringId::kEmpty;       // Of the goroutine; kEmpty unless asked for.
@@ -77,7 +77,7 @@ struct ProfileKey {
   }
 };
 
-// What the samples with one key add up to.
+// The sum of the samples with one key.
 struct ProfileValue {
   uint64_t count = 0;
   int64_t time = 0;  // In nanoseconds.
@@ -100,7 +100,7 @@ class Profile final : public MergeableAnalysis<Profile> {
   struct Options {
     ProfileType type = ProfileType::kWall;
 
-    // Whether to keep apart the samples of each goroutine, and of each P.
+    // Whether to separate samples by goroutine, and by P.
     bool by_goroutine = false;
     bool by_proc = false;
 
@@ -123,8 +123,8 @@ class Profile final : public MergeableAnalysis<Profile> {
   void Merge(Profile&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
-  // The result, after Finish(): each key once, and those with the most time first, then those with
-  // the largest count. Equal ones are in the order of their texts.
+  // Returns the result, after Finish(): one sample for each key, by time and then by count, largest
+  // first. Equal samples are in the order of their texts.
   absl::Span<const ProfileSample> samples() const;
 
  private:
@@ -181,8 +181,8 @@ class RegionProfile final : public Analysis {
 // Memory is in proportion to the samples before they are added up.
 class GoCompatibleProfile final : public Analysis {
  public:
-  // `*interner` must outlive this object. Samples of goroutines that started in another function
-  // than `start` are left out, unless it is "".
+  // `*interner` must outlive this object. Unless `start` is "", only goroutines that started in the
+  // function `start` are counted.
   GoCompatibleProfile(Interner* interner, ProfileType type, std::string start);
   ~GoCompatibleProfile() override;
 

@@ -1,4 +1,4 @@
-// The options of a Reader, among them how it handles faults.
+// The options of a Reader, including how it handles faults.
 #ifndef GOTRACE_READ_MODE_H_
 #define GOTRACE_READ_MODE_H_
 
@@ -19,23 +19,22 @@ struct Batch;
 
 namespace gotrace {
 
-// What a Reader does at a fault.
+// How a Reader handles faults.
 //
-// The modes that continue after faults look half a megabyte ahead of each batch. From a pipe that
-// pauses, they return a generation only after that much more was written, or the pipe was closed.
+// The modes that continue after faults look half a megabyte ahead of each batch. If a pipe pauses,
+// they return a generation only once that much more was written, or the pipe was closed.
 enum class ReadMode : uint8_t {
   // Stops at the first fault, where Go's reader stops.
   kStrict,
   // Continues after each fault as the effect in its row of faults.def allows, so that all faults of
-  // a trace are reported, and none that only follows from another.
+  // a trace are reported, except faults that are only consequences of others.
   kCollect,
   // Continues after each fault, and returns as many events as can be trusted. An event that waits
   // for a lost one is returned once nothing else of its generation can come next. From there to the
   // end of the generation, events have their original times, which may be equal or go backwards;
   // otherwise each event is later than the one before, as in the other modes. Only this mode
-  // reports
-  // a fault if a generation does not follow the one before it, which Go's reader accepts since Go
-  // 1.26.
+  // reports a fault if a generation does not follow the one before it, which Go's reader accepts
+  // since Go 1.26.
   kSalvage,
 };
 
@@ -43,16 +42,16 @@ enum class ReadMode : uint8_t {
 struct ReaderOptions {
   ReadMode mode = ReadMode::kStrict;
 
-  // How many cores may be used, at most; 0 for all. With two or more, and a trace that is large
-  // enough, a thread of the Reader's own decodes and orders ahead. Nothing but the time depends on
-  // it: faults are found, and callbacks called, on the caller's thread. It saves a tenth to half of
-  // the time (bench/README.md). Such a Reader can be neither used nor destroyed in a child process
-  // that was forked without its thread, which is why the default is 1. read_parallel.h has a faster
-  // way to use several cores.
+  // The maximum number of cores to use; 0 for all. With two or more, and a trace that is large
+  // enough, a thread of the Reader decodes and orders events ahead. This affects only speed: faults
+  // are still found, and callbacks called, on the caller's thread. It saves a tenth to half of the
+  // time (bench/README.md). Since a forked child process does not have the thread, such a Reader
+  // can be neither used nor destroyed there, which is why the default is 1. read_parallel.h has a
+  // faster way to use several cores.
   size_t jobs = 1;
 
   // Limits on the memory and time that the trace can take. In strict mode, reading stops where a
-  // limit is exceeded. The other modes keep what they have of the generation, and continue as the
+  // limit is exceeded. The other modes keep the generation up to that point, and continue as the
   // effect in the limit's row of faults.def says. For a source that is already open, its own limit
   // of decompressed bytes applies.
   ReaderLimits limits;
@@ -69,14 +68,14 @@ struct ReaderOptions {
 
   // In the modes that continue after faults, called for each batch of a generation, in the order of
   // the trace, before the generation's kSync event is returned. The second argument is the fault in
-  // the batch if it is a table and has one. Not called for batches that belong to no generation, or
-  // for ends of generations. The batch's bytes are valid until the next generation begins.
+  // the batch if it is a table with a fault. Not called for batches that belong to no generation,
+  // or for ends of generations. The batch's bytes are valid until the next generation begins.
   std::function<void(const internal::Batch&, const std::optional<Fault>&)> on_batch;
 
-  // In the modes that continue after faults, called for each event that is earlier than the event
-  // before it on the same thread, whose time in nanoseconds is `last_time`. This is not a fault:
-  // Go's reader orders such events like any other. Called when the event is decoded, shortly before
-  // it is returned.
+  // In the modes that continue after faults, called for each event that is earlier than the
+  // previous event on the same thread. `last_time` is the time of the previous event, in
+  // nanoseconds. This is not a fault: Go's reader orders such events like any other. Called when
+  // the event is decoded, shortly before it is returned.
   std::function<void(const Place& event, int64_t last_time)> on_time_back;
 
   // Called for each generation after its last event was returned, with its tables, which are then
@@ -89,7 +88,7 @@ struct ReaderOptions {
   Tuning tuning;
 };
 
-// What was lost while reading in the modes that continue after faults.
+// The losses of reading in the modes that continue after faults.
 struct Losses {
   uint64_t faults = 0;           // Faults after which reading continued.
   uint64_t skipped_bytes = 0;    // Bytes outside any batch.

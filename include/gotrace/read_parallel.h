@@ -68,18 +68,18 @@ namespace gotrace {
 //
 // Uses up to options.jobs cores: it cuts the trace into as many segments of whole generations, none
 // smaller than options.tuning.jobs_from_bytes, and reads each into a sink of its own. `make_sink`
-// is called once for each of them, from several threads, which also call the sinks' Add(): one
-// thread at a time for each sink. All sinks but that of the first segment are notified with
-// StartInMiddle(). Then the sinks are merged, in order, on the calling thread. A segment that turns
-// out not to continue the one before it, that has a fault, or whose sink wants no more events, is
-// read again sequentially. So the result does not depend on the number of cores or segments.
-// Reading ends once the first sink, with which the others are merged, wants no more events; it may
-// have more than it wanted then, up to a segment.
+// is called once for each segment, from several threads. These also call Add(), one thread at a
+// time for each sink. StartInMiddle() is called for all sinks but the first. Then the sinks are
+// merged, in order, on the calling thread. A segment is read again sequentially if it does not
+// continue the previous one, if it has a fault, or if its sink wants no more events. So the result
+// does not depend on the number of cores or segments. Reading ends once the first sink, into which
+// the others are merged, wants no more events; by then it may have received up to a segment too
+// much.
 //
-// An exception of a sink of the first segment passes through, after all threads have ended; a
-// segment whose sink throws is read again sequentially.
+// An exception thrown by the sink of the first segment propagates to the caller, after all threads
+// have ended. If another sink throws, its segment is read again sequentially.
 //
-// Memory holds a generation for each segment that is being read, and all sinks. The trace is read
+// Memory holds all sinks, and a generation for each segment that is being read. The trace is read
 // sequentially if its bytes can be read only once (see ByteSource::Fork()), if it has a single
 // generation, or if any callback of `options` other than on_fault and keep_going is set. on_fault
 // is called on the calling thread only, and so is `on_progress`, often, with the bytes and

@@ -48,22 +48,22 @@ struct GenerationInfo {
   // it. Unless IsPlausibleFrequency() holds, the times of its events are meaningless.
   std::optional<uint64_t> frequency;
 
-  bool has_event_batches = false;  // Including those that no thread wrote.
+  bool has_event_batches = false;  // Including batches that no thread wrote.
 
   // Whether faults caused losses in it before its first event was returned. Later faults do not
   // count.
   bool damaged = false;
 
-  // Whether it ends only because the trace does, without an end marker, so that some of it may
-  // never have been written. Set only in the modes that continue after faults.
+  // Whether it has no end marker and ends only with the trace, so that some of it may never have
+  // been written. Set only in the modes that continue after faults.
   bool ends_with_trace = false;
 };
 
 class TraceIndex;
 
 // Reads a trace from front to back. It returns the same events as the internal/trace Reader of Go
-// 1.27, and stops where that stops; parser/DIVERGENCES.md lists the exceptions. Memory is bounded
-// by the largest generation, and by ReaderOptions::limits.
+// 1.27, and stops where Go's reader stops; parser/DIVERGENCES.md lists the exceptions. Memory is
+// bounded by the largest generation, and by ReaderOptions::limits.
 //
 // A Reader can be moved; a moved-from Reader can only be assigned to or destroyed. It is not
 // thread-safe, but different Readers may be used at the same time. It may start a thread (see
@@ -90,15 +90,16 @@ class Reader {
   static absl::StatusOr<Reader> FromSource(std::unique_ptr<ByteSource> source,
                                            ReaderOptions options = {});
 
-  // The same for the generation at place `n` of `index`, and those that follow. `source` must be
-  // what the index was built from; it is only forked, and not needed after the call, but for the
-  // bytes of SourceFromBytes(). Reads the generation before for the time of its last event.
+  // Like FromSource(), but starts at the generation at place `n` of `index`. `source` must be the
+  // source from which the index was built. It is only forked and not needed after the call, except
+  // for the bytes of SourceFromBytes(). Also reads the previous generation, for the time of its
+  // last event.
   //
-  // Events, with their times, numbers and offsets, are the same as of a Reader of the whole trace
-  // if the statuses that generation `n` states of goroutines, Ps, threads and ranges are right, as
-  // those that programs write are. Where they cannot be known, reading ends with a fault. The end
-  // of a task that began in an earlier generation has its parent and type: to find them, earlier
-  // generations are searched, the latest first. Faults in generations before the last one of these
+  // Events, with their times, numbers and offsets, are the same as those of a Reader of the whole
+  // trace if generation `n` states the correct status of goroutines, Ps, threads and ranges, as in
+  // traces that programs write. Reading ends with a fault where the status cannot be known. The end
+  // of a task that began in an earlier generation still has its parent and type: to find them,
+  // earlier generations are searched, latest first. Faults in generations before the previous one
   // are not noticed. Fails with kUnavailable if the trace can be read only once.
   static absl::StatusOr<Reader> OpenAt(const ByteSource& source, const TraceIndex& index, size_t n,
                                        ReaderOptions options = {});
@@ -120,9 +121,9 @@ class Reader {
   }
 
   // Returns the next events, at least one, or none where Next() would return nullptr. All belong to
-  // one generation: a kSync event is always the first of its block. Faults reported to on_fault and
-  // on_time_back during the call precede all of them. The events are valid until the next call of
-  // Next() or NextBlock().
+  // one generation: a kSync event is always the first of its block. Everything reported to on_fault
+  // and on_time_back during the call precedes all of them. The events are valid until the next call
+  // of Next() or NextBlock().
   absl::Span<const Event> NextBlock();
 
   // Returns OK until something goes wrong, and then the first error, permanently: either a fault,
@@ -132,15 +133,15 @@ class Reader {
   // Returns the version of the trace format.
   Version version() const;
 
-  // Returns facts about the current generation: the generation of the last event, or one whose
-  // first event is a fault. Before the first event, all fields are 0.
+  // Returns facts about the current generation: the generation of the last event, or a later one if
+  // its first event is a fault. Before the first event, all fields are 0.
   const GenerationInfo& generation() const;
 
   // Returns what has been lost so far. In strict mode nothing is lost: reading stops.
   const Losses& losses() const;
 
-  // Returns the offset of another trace in the input, before which this trace ended, in the modes
-  // that continue after faults; nullopt if there is none, or before the end.
+  // Returns the offset of another trace in the input that follows this one, in the modes that
+  // continue after faults. Returns nullopt if there is none, or before the end of this trace.
   std::optional<uint64_t> next_trace() const;
 
   // Returns the number of events returned so far.

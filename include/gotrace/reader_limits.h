@@ -14,9 +14,9 @@ namespace gotrace {
 // The limits. Each is the largest allowed value, and exceeding it is a fault with its own id. The
 // defaults are far above what traces of the Go runtime need.
 struct ReaderLimits {
-  // Bytes of one generation, decompressed, which a Reader keeps in memory. The runtime begins a
-  // generation every second, which is some hundred megabytes for the busiest programs. Values above
-  // kMostGenerationBytes are treated as kMostGenerationBytes.
+  // Bytes of one generation, decompressed, which a Reader keeps in memory. The runtime begins a new
+  // generation every second; those of the busiest programs have some hundred megabytes. Values
+  // above kMostGenerationBytes are treated as kMostGenerationBytes.
   uint64_t generation_bytes = uint64_t{2} << 30;
 
   // Threads of one generation. A Go program may have 10,000 unless it raises its own limit.
@@ -49,7 +49,7 @@ struct LimitSpec {
   absl::string_view name;         // On command lines: "generation-bytes", "threads", …
   uint64_t ReaderLimits::*value;  // The field of ReaderLimits.
   absl::string_view what;         // What it limits: "threads in a generation".
-  absl::string_view scope = "";   // In messages: what else the allowed number depends on.
+  absl::string_view scope = "";   // For messages: what else the allowed number depends on.
 };
 
 // Returns every limit. Static lifetime.

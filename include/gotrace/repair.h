@@ -32,10 +32,10 @@ namespace gotrace {
 // before it starts tracing.
 inline constexpr size_t kMostBeforeHeader = 1 << 16;
 
-// What becomes of a generation.
+// How a generation is treated.
 enum class GenerationFate : uint8_t {
   kKept,       // Its batches are unchanged. Anything between them is removed.
-  kRewritten,  // It is written again from its events, some of which cannot stay as they are.
+  kRewritten,  // It is rewritten from its events, some of which cannot stay as they are.
   kBroken,     // Dropped: nothing of it can be saved.
   kApart,      // Dropped: it does not follow the generations that are kept.
   kEmpty,      // Dropped: it begins at the end of the trace and has no events.
@@ -90,14 +90,13 @@ struct RepairPiece {
   std::string bytes;  // The new bytes; "" for bytes of the input.
 };
 
-// What a repair changes, and the output.
+// The changes of a repair, and its output.
 struct RepairPlan {
   Version version = kNewestVersion;
-  // What happened to the input in transport, which the output undoes. Everything else here is about
-  // the trace inside.
+  // The damage of the input in transport, which the repair undoes. All other members are about the
+  // trace inside.
   std::vector<TransportNote> notes;
-  // Whether Go's reader accepts the trace inside as it is, once what happened in transport is
-  // undone.
+  // Whether Go's reader accepts the trace inside as it is, once the damage in transport is undone.
   bool trace_is_sound = false;
   std::vector<RepairedGeneration> generations;  // All generations, in order; none if it is sound.
   std::vector<RepairPiece> pieces;              // The output. None if nothing can be saved.
@@ -120,16 +119,16 @@ struct RepairPlan {
   uint64_t text_pieces = 0;
   uint64_t text_bytes = 0;
   std::optional<Fault> first_text;
-  // Why the input cannot be decompressed completely, if so. Everything before that is used.
+  // If the input cannot be decompressed completely, the fault. Everything before it is used.
   std::optional<Fault> input_fault;
 
   // Returns whether Go's reader accepts the input as it is, so that nothing needs to be repaired.
   bool InputIsSound() const { return trace_is_sound && notes.empty(); }
 };
 
-// Opens the input at its beginning. Called several times. All sources have to have the same bytes:
-// what is added to a file after it was read for the first time is ignored, and any other change is
-// the error kAborted.
+// Opens the input at its beginning. Called several times. All sources must have the same bytes:
+// data that is appended to a file after the first read is ignored, and any other change causes the
+// error kAborted.
 using OpenInput = std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()>;
 
 // Receives the repaired trace: a part of its bytes at each call, in order. An error ends the
@@ -146,14 +145,13 @@ struct RepairOptions {
 };
 
 // Repairs the trace that `open` opens, and passes the result to `sink`. Go 1.27's reader accepts
-// the result, which is verified before anything is passed on. A sound trace is passed on unchanged,
-// but not compressed. If `plan` is not nullptr, stores there what was changed: see
-// DescribeRepair().
+// the result; this is verified before `sink` is called. A sound trace is passed on unchanged, but
+// decompressed. If `plan` is not nullptr, stores the changes there: see DescribeRepair().
 //
 // Returns an error, without having called `sink`, where PlanRepair() does, and kDataLoss without a
 // fault if nothing of the trace can be saved; `*plan` then says why. Otherwise returns the first
-// error of the sink or of reading the input: the kAborted of a change that was noticed only then
-// comes after everything was passed on, and the output must be discarded.
+// error of the sink or of reading the input. If the input changes while it is read for the output,
+// the error kAborted comes only after everything was passed on, and the output must be discarded.
 //
 // PlanRepair() and OpenRepaired() are the two halves of this, for programs that show the plan
 // before they write, or that want a stream.
@@ -162,8 +160,8 @@ absl::Status Repair(const OpenInput& open, RepairSink sink, RepairPlan* plan = n
 
 // Plans the changes after which Go 1.27's reader accepts the trace, and verifies that it would.
 //
-// A sound trace stays unchanged. Otherwise, generations that are sound and follow those before them
-// keep their batches. The others are rewritten from the events that ReadMode::kSalvage returns,
+// A sound trace stays unchanged. Otherwise, sound generations that follow their predecessors keep
+// their batches. Other generations are rewritten from the events that ReadMode::kSalvage returns,
 // with events added where some are lost, and with regions that nest (see rewrite/region_planner.h).
 // If the input has several traces, or several runs of generations that do not follow each other,
 // the one with the most events is kept.

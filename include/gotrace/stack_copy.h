@@ -36,7 +36,7 @@ struct FrameCopy {
 // can be the key of a table for the whole trace.
 class StackCopy {
  public:
-  // A stack without frames.
+  // Makes a stack without frames.
   StackCopy() = default;
 
   // Copies `stack`, which must be valid. A stack that is none() is copied as one without frames.
@@ -72,8 +72,8 @@ class StackCopy {
 //           /src/main.go:12
 //
 // An unknown function is printed as its PC: "0x47a1b2". The second line, which begins with a tab,
-// is missing if the file is unknown. Names that would not stay on their line, as a damaged trace
-// may have, are quoted as Go quotes strings. Returns "" for a stack without frames.
+// is missing if the file is unknown. Names with characters that would break the line, as in a
+// damaged trace, are quoted as Go quotes strings. Returns "" for a stack without frames.
 std::string FormatStack(const Stack& stack);
 std::string FormatStack(const StackCopy& stack);
 

@@ -1,5 +1,5 @@
 // The states of goroutines, Ps and threads as intervals of time. Analyses and viewers are built on
-// these rather than on single transitions.
+// intervals rather than on single transitions.
 #ifndef GOTRACE_STATE_TRACKER_H_
 #define GOTRACE_STATE_TRACKER_H_
 
@@ -18,7 +18,7 @@
 
 namespace gotrace {
 
-// Why a goroutine went from one state into the next.
+// The cause of a goroutine's transition from one state to the next.
 enum class CauseKind : uint8_t {
   kUnknown,    // The trace does not say.
   kItself,     // It blocked, stopped, ended, or entered or left a syscall.
@@ -27,40 +27,41 @@ enum class CauseKind : uint8_t {
   kNetwork,    // The network poller woke it, outside of any goroutine.
   kTimer,      // A timer woke it, outside of any goroutine.
   kGc,         // The garbage collector woke it, outside of any goroutine.
-  kSyscall,    // It came back from a syscall in which it had lost its P.
+  kSyscall,    // It returned from a syscall in which it had lost its P.
 };
 
-// The name of the kind: "goroutine", "network". Static lifetime.
+// Returns the name of the kind: "goroutine", "network". Static lifetime.
 absl::string_view CauseKindName(CauseKind kind);
 
 // A transition of a goroutine, which ends one interval and begins the next.
 struct Cause {
   CauseKind kind = CauseKind::kUnknown;
-  StackId stack = StackId::kNone;     // kGoroutine: where that goroutine was; kNone if unknown.
-  GoId goroutine = GoId::kNone;       // kGoroutine: which one.
-  ProcId proc = ProcId::kNone;        // Where it happened; kNone if that was on no P.
-  ThreadId thread = ThreadId::kNone;  // The same; kNone if unknown.
+  StackId stack = StackId::kNone;     // kGoroutine: the stack of that goroutine; kNone if unknown.
+  GoId goroutine = GoId::kNone;       // kGoroutine: the other goroutine.
+  ProcId proc = ProcId::kNone;        // The P on which it happened; kNone if on none.
+  ThreadId thread = ThreadId::kNone;  // The thread on which it happened; kNone if unknown.
 
   friend bool operator==(const Cause&, const Cause&) = default;
 };
 
-// What all intervals have. Times are in nanoseconds, as Event::time().
+// The members that all intervals have. Times are in nanoseconds, as Event::time().
 struct Interval {
   int64_t begin = 0;  // Inclusive.
   int64_t end = 0;    // Exclusive. Never before `begin`; equal to it only in a damaged trace.
 
-  // Whether the state may have begun earlier, or lasted longer: because the trace begins or ends
-  // there, or because events are missing there.
+  // Whether the state may have begun earlier, or lasted longer, because the trace begins or ends
+  // there or because events are missing there.
   bool begin_clipped = false;
   bool end_clipped = false;
 
-  // For how long after `begin` the state is only stated: 0, unless begin_clipped. What the first
-  // statuses state has been so since the kSync event before them, as Go's tools assume; but tracing
-  // may have started later, since the world has to stop for it, and what the program did until then
-  // nobody saw.
+  // The time from `begin` to the first status after the start of the trace, or after a gap, in
+  // which nothing was seen; 0 unless begin_clipped. Like Go's tools, this library assumes that the
+  // states in the first statuses have lasted since the kSync event before them. But tracing may
+  // have started later, since it stops the world first, and what the program did until then is
+  // unknown.
   int64_t unseen = 0;
 
-  // What was seen of it: the state lasted at least as long. May be empty.
+  // Returns the part of the interval that was seen, in which the state is certain. May be empty.
   Interval Seen() const {
     Interval seen = *this;
     seen.begin = std::min(begin + unseen, std::max(begin, end));
@@ -68,18 +69,18 @@ struct Interval {
     return seen;
   }
 
-  // end - begin, in nanoseconds.
+  // Returns end - begin, in nanoseconds.
   uint64_t duration() const { return static_cast<uint64_t>(end) - static_cast<uint64_t>(begin); }
 
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
-// A goroutine's stay in one state.
+// A time in which a goroutine is in one state.
 //
-// Life in the trace begins when the goroutine is created, or for one that existed before with the
-// first kSync event of what was read; it ends when the goroutine does, or with the last event that
-// was read. The intervals of a goroutine partition its life: each begins where the one before it
-// ends. Only where events are missing there is a gap, before which an interval has end_clipped.
+// A goroutine's life in the trace begins when it is created or, if it existed before, with the
+// first kSync event that was read. It ends when the goroutine ends, or with the last event that was
+// read. The intervals of a goroutine partition its life: each begins where the previous one ends.
+// Gaps occur only where events are missing; the interval before a gap has end_clipped.
 struct GoInterval : Interval {
   GoState state = GoState::kUndetermined;  // kRunnable, kRunning, kWaiting or kSyscall.
 
@@ -89,38 +90,37 @@ struct GoInterval : Interval {
   bool ends_life = false;
 
   // Why it blocked (kWaiting) or stopped (kRunnable): "chan receive", "preempted"; kEmpty if the
-  // trace does not say, or if that does not apply.
+  // trace does not say, or for other states.
   StringId reason = StringId::kEmpty;
 
-  // The goroutine's own stack: where it blocked, stopped, or entered the syscall. For one that
-  // waits to run, that is where it did so last, and for one that never ran its start function.
-  // kNone if the trace does not say.
+  // The goroutine's own stack, where it blocked, stopped, or entered the syscall. For a goroutine
+  // that waits to run, the last such stack or, if it never ran, its start function. kNone if the
+  // trace does not say.
   StackId stack = StackId::kNone;
 
   GoId goroutine = GoId::kNone;
 
-  // kRunning and kSyscall: the thread that it is on, and the P that it had at `begin`; kNone if
-  // unknown or none.
+  // kRunning and kSyscall: the P that it had at `begin`, and its thread; kNone if unknown or none.
   ProcId proc = ProcId::kNone;
   ThreadId thread = ThreadId::kNone;
 
-  // Until when it had `proc`. A goroutine may lose its P in a syscall: then that is between `begin`
-  // and `end`. If it never had one, this is `begin`.
+  // The time until which it had `proc`: between `begin` and `end` if it lost its P in a syscall, or
+  // `begin` if it had none.
   int64_t proc_until = 0;
 
-  // What put it into the state: for a new goroutine that is its creator. Unknown if begin_clipped.
+  // The cause of the state; for a new goroutine, its creator. Unknown if begin_clipped.
   Cause begun_by;
 
-  // What ended the state: for kWaiting that is what woke it up. Unknown if end_clipped. The next
-  // interval has the same as its `begun_by`.
+  // The cause of the end of the state; for kWaiting, what woke it up. Unknown if end_clipped. Equal
+  // to `begun_by` of the next interval.
   Cause ended_by;
 
   friend bool operator==(const GoInterval&, const GoInterval&) = default;
 };
 
-// A P's stay in one state. A P's life begins with the trace's first kSync event, or with its first
-// status in a later generation; it lasts until the trace's last event, since the trace does not say
-// when a P goes away.
+// A time in which a P is in one state. A P's life begins with the trace's first kSync event, or
+// with its first status in a later generation. It lasts until the trace's last event, since a trace
+// does not state when a P ceases to exist.
 struct ProcInterval : Interval {
   ProcState state = ProcState::kUndetermined;  // kRunning or kIdle.
 
@@ -128,12 +128,12 @@ struct ProcInterval : Interval {
   bool stolen = false;
 
   ProcId proc = ProcId::kNone;
-  ThreadId thread = ThreadId::kNone;  // kRunning: which has it; kNone if unknown.
+  ThreadId thread = ThreadId::kNone;  // kRunning: the thread that has it; kNone if unknown.
 
   friend bool operator==(const ProcInterval&, const ProcInterval&) = default;
 };
 
-// What a thread does.
+// The state of a thread.
 enum class ThreadState : uint8_t {
   kIdle,        // It has neither a P nor a goroutine.
   kScheduling,  // It has a P and no goroutine.
@@ -141,13 +141,13 @@ enum class ThreadState : uint8_t {
   kSyscall,     // Its goroutine is in a syscall, with a P or without.
 };
 
-// The name of the state: "Idle", "Scheduling". Static lifetime.
+// Returns the name of the state: "Idle", "Scheduling". Static lifetime.
 absl::string_view ThreadStateName(ThreadState state);
 
 // A time in which a thread has the same P and the same goroutine in the same state. A thread's life
-// begins with the trace's first kSync event if a status says what it did there, and otherwise with
-// its first transition; it lasts until the trace's last event, since the trace does not say when a
-// thread ends.
+// begins with the trace's first kSync event if a status states what the thread did there, and
+// otherwise with its first transition. It lasts until the trace's last event, since a trace does
+// not state when a thread ends.
 struct ThreadInterval : Interval {
   ThreadState state = ThreadState::kIdle;
   ThreadId thread = ThreadId::kNone;
@@ -157,15 +157,15 @@ struct ThreadInterval : Interval {
   friend bool operator==(const ThreadInterval&, const ThreadInterval&) = default;
 };
 
-// Takes the intervals of a StateTracker. Those of one goroutine, P or thread come in order of time.
-// If the events came from one Reader in strict mode, and nothing was held back for a merge (see
-// StateTracker::StartInMiddle()), all intervals come in order of `end`. An interval is valid during
-// the call.
+// Receives the intervals of a StateTracker. The intervals of each goroutine, P or thread come in
+// order of time. All intervals come in order of `end` if the events are from one Reader in strict
+// mode, and nothing was held back for a merge (see StateTracker::StartInMiddle()). An interval is
+// valid during the call.
 class IntervalConsumer {
  public:
   virtual ~IntervalConsumer() = default;
 
-  // Override what is of interest.
+  // Receive an interval of a goroutine, P or thread. Override those that the consumer needs.
   virtual void AddGoroutine(const GoInterval& /*interval*/) {}
   virtual void AddProc(const ProcInterval& /*interval*/) {}
   virtual void AddThread(const ThreadInterval& /*interval*/) {}
@@ -187,7 +187,7 @@ class IntervalConsumer {
 class StateTracker final : public EventSink {
  public:
   // Gives intervals to `*consumer`, with strings and stacks of `*interner`. Both must outlive this
-  // object, or the call of Merge() that it is the argument of.
+  // object or, if it is merged into another tracker, that call of Merge().
   StateTracker(Interner* interner, IntervalConsumer* consumer);
   ~StateTracker() override;
 
@@ -198,8 +198,8 @@ class StateTracker final : public EventSink {
 
   void Add(absl::Span<const Event> events) override;
 
-  // Ends what is open, with the last event. Returns OK, or kFailedPrecondition if a tracker was
-  // merged for which StartInMiddle() was not called: then intervals were cut at the border.
+  // Ends all open intervals at the last event. Returns OK, or kFailedPrecondition if a tracker was
+  // merged without a call of its StartInMiddle(), so that intervals were cut at the border.
   absl::Status Finish() override;
 
   // Continues with what `next` knows, for which StartInMiddle() was called: gives the intervals

@@ -23,12 +23,12 @@ struct RegionLife {
   TaskId task = kBackgroundTask;     // The task that it belongs to.
   StringId type = StringId::kEmpty;  // The name given to StartRegion or WithRegion.
 
-  // When it began and ended. Absent if that is not in the trace. A region that is open when its
-  // goroutine ends, ends with it.
+  // When it began and ended. Absent if that is not in the trace. A region that is still open when
+  // its goroutine ends is treated as ending with it.
   std::optional<int64_t> begin = std::nullopt;
   std::optional<int64_t> end = std::nullopt;
 
-  // Where its goroutine's time went in it.
+  // How its goroutine spent the time in it.
   ExecutionTimes times = {};
 };
 
@@ -49,7 +49,7 @@ struct TaskLife {
   uint64_t logs = 0;        // How many messages.
   uint64_t goroutines = 0;  // How many goroutines began, ended or logged in it, or had its regions.
 
-  // Where the time of its regions went. Of nested regions only the outermost counts, so that no
+  // How the time in its regions was spent. Of nested regions only the outermost counts, so that no
   // time of a goroutine counts twice.
   ExecutionTimes times = {};
 };
@@ -63,15 +63,15 @@ struct SpanGroup {
   ExecutionTimes times = {};  // The sums over all of them.
 };
 
-// Computes what regions and tasks there were, and where the time in them went. The numbers are
-// those of Go's own internal/trace, but for the entries of analysis/DIVERGENCES.md; see
-// GoCompatibleStats for those.
+// Computes the regions and tasks, and how the time in them was spent. The numbers equal those of
+// Go's own internal/trace, except for the entries of analysis/DIVERGENCES.md, for which
+// GoCompatibleStats exists.
 //
 // Memory is in proportion to the regions and tasks, and to the goroutines that exist at a time.
 class TaskStats final : public MergeableAnalysis<TaskStats> {
  public:
   // `*interner` must outlive this object. Only regions on goroutines that `filter` selects are
-  // counted, and only regions and tasks that have a part in its `times`.
+  // counted, and only regions and tasks that overlap its `times`.
   TaskStats(Interner* interner, EventFilter filter);
   ~TaskStats() override;
 
@@ -81,8 +81,8 @@ class TaskStats final : public MergeableAnalysis<TaskStats> {
   void Merge(TaskStats&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
-  // The results, after Finish(). Regions in order of their ends, those without one last; tasks in
-  // order of ids.
+  // Return the results, after Finish(). Regions are in order of their ends, with regions without an
+  // end last; tasks are in order of ids.
   absl::Span<const RegionLife> regions() const;
   absl::Span<const TaskLife> tasks() const;
 

@@ -1,4 +1,4 @@
-// The story of one task: what happened in it, across goroutines.
+// The story of one task, across goroutines.
 #ifndef GOTRACE_TASK_STORY_H_
 #define GOTRACE_TASK_STORY_H_
 
@@ -17,16 +17,16 @@
 
 namespace gotrace {
 
-// What a row of a story is.
+// The kind of a row.
 enum class StoryKind : uint8_t {
   kTaskBegin,
   kTaskEnd,
-  kChildBegin,  // A task whose parent the task is.
+  kChildBegin,  // Of a child of the task.
   kChildEnd,
   kRegionBegin,
   kRegionEnd,
   kLog,
-  kState,  // A goroutine's stay in a state.
+  kState,  // A time in which a goroutine is in one state.
 };
 
 // A row of a story. Times are in nanoseconds, as Event::time().
@@ -44,19 +44,19 @@ struct StoryRow {
   StringId reason = StringId::kEmpty;
   StackId stack = StackId::kNone;
 
-  // kState: what ended a kWaiting state, unless that was after the story.
+  // kState: what ended a kWaiting state, unless it ended after the story.
   Cause woken_by;
 };
 
-// Collects what happened in a task, in order of time: its begin and end, those of its children, of
-// its regions, and its messages; and what each goroutine did while it was in one of the regions.
-// For the goroutine that began the task, also what it did until the task ended. States are cut to
+// Collects the history of a task, in order of time: the begin and end of the task, its children and
+// its regions, its messages, and the states of each goroutine while it was in one of the regions.
+// For the goroutine that began the task, also its states until the task ended. States are cut to
 // these times.
 //
-// Memory is in proportion to the rows. For a trace that is read in one piece: it cannot be merged.
+// Memory is in proportion to the rows. Cannot be merged, so the trace must be read in one piece.
 class TaskStory final : public Analysis {
  public:
-  // `*interner` must outlive this object. Of what is not a state only what is in `window` counts.
+  // `*interner` must outlive this object. Rows other than states are limited to `window`.
   TaskStory(Interner* interner, TaskId task, EventFilter::Times window);
   ~TaskStory() override;
 

@@ -13,9 +13,9 @@
 
 namespace gotrace {
 
-// Writes each event that it is given, in order. The events may be a selection, as of an
-// EventFilter. An event that is returned despite a fault has that at the end of its first line, as
-// Fault=ID. Not thread-safe.
+// Writes each event, in order. Any selection of events may be added, such as that of an
+// EventFilter. An event with an Event::fault() has Fault=ID at the end of its first line. Not
+// thread-safe.
 class TextExporter final : public EventSink {
  public:
   // Writes to `*out`, which must outlive the exporter. Prints wall-clock times in `zone`; Go's tool
@@ -29,8 +29,8 @@ class TextExporter final : public EventSink {
   // Returns false once the ByteSink has failed.
   bool WantsMore() const override;
 
-  // Appends what is left to the ByteSink, and returns its status. Does not finish the ByteSink,
-  // which may get more.
+  // Flushes the text to the ByteSink, and returns its status. Does not finish the ByteSink, so more
+  // can be appended to it.
   absl::Status Finish() override;
 
  private:

@@ -1,5 +1,5 @@
-// Lets a program trace its own runs in the formats of Git's Trace2, as git does, for the tools that
-// read those. gotrace-dump does so; docs/trace2.md describes what it writes.
+// Lets a program trace its own runs in the formats of Git's Trace2, for tools that read them.
+// docs/trace2.md describes the traces of gotrace-dump, which uses this.
 //
 //   int main(int argc, char** argv) {
 //     gotrace::Trace2Settings settings;
@@ -17,8 +17,8 @@
 //     ...
 //   }
 //
-// Unless an environment variable asks for a trace, or the program has targets of its own, Start()
-// returns nullptr, and all that a run costs is to test the pointer.
+// Unless an environment variable requests a trace, or the program has targets of its own, Start()
+// returns nullptr, and the only cost is to test the pointer.
 #ifndef GOTRACE_TRACE2_H_
 #define GOTRACE_TRACE2_H_
 
@@ -37,13 +37,13 @@
 
 namespace gotrace {
 
-// What a program says of itself, and which variables it looks at.
+// The name and version of a program, and the environment variables that it reads.
 struct Trace2Settings {
-  // The name and the version of the program.
+  // The name and version.
   std::string program;
   std::string version = "unknown";
 
-  // How the names of environment variables begin. With "MYPROG_TRACE2" these are
+  // The prefix of the names of the environment variables. With "MYPROG_TRACE2" the variables are
   //   MYPROG_TRACE2, MYPROG_TRACE2_PERF, MYPROG_TRACE2_EVENT: where to write each format,
   //   the same with _BRIEF at the end: whether to leave out times and places,
   //   MYPROG_TRACE2_EVENT_NESTING: how deeply regions are nested in the event format, by default 2,
@@ -51,25 +51,25 @@ struct Trace2Settings {
   //   MYPROG_TRACE2_CONFIG_PARAMS: patterns of settings to write, see Trace2::WriteSettings(),
   //   MYPROG_TRACE2_MAX_FILES: how many files a directory may have,
   //   MYPROG_TRACE2_DST_DEBUG: whether to report errors of writing,
-  // with the values that git's variables GIT_TRACE2 and so on have.
+  // with the same values as git's variables GIT_TRACE2 and so on.
   std::string variables;
 
-  // Targets of the program's own, which get all events, whatever the variables are.
+  // Targets of the program's own, which get all events, whatever the values of the variables.
   std::vector<std::shared_ptr<Trace2Target>> targets;
 
   // Whether timers and counters are also written for each thread, when it exits.
   bool values_of_threads = false;
 
-  // Is called for a destination that means nothing, and, if the variable says so, if a destination
-  // cannot be opened or written. It must not use the trace. The default prints to the standard
+  // Called for a destination that cannot be parsed and, if _DST_DEBUG is set, for a destination
+  // that cannot be opened or written. It must not use the trace. The default prints to the standard
   // error.
   std::function<void(absl::string_view message)> on_warning;
 };
 
-// A place in the program, which a line of the trace names. As a default argument,
-// Trace2Place::Here() is the place of the call.
+// A place in the source code of the program, which each line of the trace names. As a default
+// argument, Trace2Place::Here() is the place of the call.
 struct Trace2Place {
-  // The place of the call, if no arguments are given.
+  // Returns the place of the call, if no arguments are given.
   static constexpr Trace2Place Here(const char* file = __builtin_FILE(),
                                     int line = __builtin_LINE()) {
     return {file, line};
@@ -81,10 +81,10 @@ struct Trace2Place {
 
 // How a program calls a child process.
 struct Trace2Child {
-  // What kind of a program it is, such as "editor" or "pager".
+  // The kind of program, such as "editor" or "pager".
   absl::string_view child_class = "?";
 
-  // If it is not empty, the child is the hook of this name, and its class is "hook".
+  // If this is not empty, the child is the hook of this name, and its class is "hook".
   absl::string_view hook = "";
 
   // The directory in which it runs; "" for that of the program.
@@ -97,29 +97,29 @@ struct Trace2Child {
 // Whether a child that runs in the background has begun its work.
 enum class Trace2Readiness : uint8_t {
   kReady,
-  kTimeout,  // Not after some time.
+  kTimeout,  // Not ready within some time.
   kError,    // It is not known.
 };
 
-// The trace of one run. Any thread may call the functions. An event is written to each destination
-// at once, as one line. After an error nothing more is written to that destination.
+// The trace of one run. Thread-safe. Each event is written to each destination immediately, as one
+// line. After an error nothing more is written to that destination.
 //
-// Each function writes the event that its comment names, unless it says otherwise. `place` is where
-// the program says so; by default the place of the call.
+// Each function writes the event that its comment names, unless it says otherwise. `place` is the
+// place in the source code; by default the place of the call.
 class Trace2 {
  public:
-  // Begins the trace if an environment variable asks for one, or `settings` has targets: reads the
+  // Begins the trace if an environment variable requests one or `settings` has targets: reads the
   // variables, opens the destinations, and writes the event `version`. Returns nullptr if there is
   // neither a destination nor a target.
   //
-  // As git does, sets the environment variable GIT_TRACE2_PARENT_SID for programs that this one
-  // calls, so that tools know what called them, and reads it: the trace of a program that git calls
-  // belongs to that of git. Call this before other threads are started.
+  // Like git, reads the environment variable GIT_TRACE2_PARENT_SID and sets it for programs that
+  // this one calls, so that tools know the caller of each: the trace of a program that git calls
+  // belongs to git's trace. Call this before other threads are started.
   static std::unique_ptr<Trace2> Start(Trace2Settings settings,
                                        Trace2Place place = Trace2Place::Here());
 
   // Leaves the regions that are open on this thread, and writes timers, counters and the event
-  // `atexit`, with the code of WriteExit(), or 0. No thread may use the object any more.
+  // `atexit`, with the code of WriteExit(), or 0. No thread may use the object any longer.
   ~Trace2();
 
   Trace2(const Trace2&) = delete;
@@ -133,20 +133,20 @@ class Trace2 {
   // Writes the path of the program: `cmd_path`.
   void WriteCommandPath(absl::string_view path, Trace2Place place = Trace2Place::Here());
 
-  // Writes the names of the programs that called this one, the nearest first: `cmd_ancestry`.
+  // Writes the names of the programs that called this one, nearest first: `cmd_ancestry`.
   void WriteCommandAncestry(absl::Span<const std::string> names,
                             Trace2Place place = Trace2Place::Here());
 
-  // Writes which command of the program runs, such as "commit" of git: `cmd_name`. As git does,
-  // extends the environment variable GIT_TRACE2_PARENT_NAME by it, for programs that this one
-  // calls. Call this before other threads are started. git's name is "_usage_" if the arguments are
-  // wrong.
+  // Writes the command of the program that runs, such as "commit" of git: `cmd_name`. Like git,
+  // appends it to the environment variable GIT_TRACE2_PARENT_NAME, for programs that this one
+  // calls. Call this before other threads are started. If the arguments are wrong, git uses the
+  // name "_usage_".
   void WriteCommandName(absl::string_view name, Trace2Place place = Trace2Place::Here());
 
-  // Writes in which of its modes the command runs: `cmd_mode`.
+  // Writes the mode in which the command runs: `cmd_mode`.
   void WriteCommandMode(absl::string_view mode, Trace2Place place = Trace2Place::Here());
 
-  // Writes that an alias was used in the place of other arguments: `alias`.
+  // Writes an alias that was used, and the arguments that it stands for: `alias`.
   void WriteAlias(absl::string_view alias, absl::Span<const std::string> arguments,
                   Trace2Place place = Trace2Place::Here());
 
@@ -155,16 +155,16 @@ class Trace2 {
   void WriteParameter(absl::string_view name, absl::string_view value,
                       Trace2Place place = Trace2Place::Here());
 
-  // Writes those of the settings, names and values, that the user wants to see: `def_param` for
-  // each whose name matches a pattern in the variable _CONFIG_PARAMS. Patterns are separated by
-  // commas and are those of a shell, such as "core.*". `scope` is where the settings come from,
-  // such as "system", "global" or "local".
+  // Writes the settings (names and values) whose names match a pattern in the variable
+  // _CONFIG_PARAMS: `def_param` for each. Patterns are separated by commas and have the syntax of a
+  // shell, such as "core.*". `scope` is where the settings come from, such as "system", "global" or
+  // "local".
   void WriteSettings(absl::string_view scope,
                      absl::Span<const std::pair<std::string, std::string>> settings,
                      Trace2Place place = Trace2Place::Here());
 
-  // Writes an error message: `error`. `format` is the message without what differs between errors
-  // of the same kind, such as names of files; tools group errors by it.
+  // Writes an error message: `error`. `format` is the message without the parts that differ between
+  // errors of the same kind, such as names of files; tools group errors by it.
   void WriteError(absl::string_view message, absl::string_view format,
                   Trace2Place place = Trace2Place::Here());
 
@@ -176,7 +176,7 @@ class Trace2 {
   void WriteExit(int code, Trace2Place place = Trace2Place::Here());
 
   // Writes that a signal is about to end the program: `signal`. It may be called in the handler of
-  // the signal: it takes no locks and allocates no memory. Does nothing if it was called before.
+  // the signal: it takes no locks and allocates no memory. Does nothing when called again.
   void WriteSignal(int signal_number, Trace2Place place = Trace2Place::Here());
 
   // Writes that a child process is about to be started: `child_start`. Returns an id for it.
@@ -185,16 +185,16 @@ class Trace2 {
 
   // Writes that the child `id` of StartChild() has ended, or could not be started: `child_exit`.
   // `process` is its process id, and `code` its exit code; both are -1 if it could not be started.
-  // Does nothing if it was written before that the child ended or runs on.
+  // Does nothing if `child_exit` or `child_ready` was already written for the child.
   void ExitChild(uint64_t id, int64_t process, int code, Trace2Place place = Trace2Place::Here());
 
   // Writes that the program leaves the child `id` running in the background: `child_ready`. Does
-  // nothing if it was written before that the child ended or runs on.
+  // nothing if `child_exit` or `child_ready` was already written for the child.
   void LeaveChild(uint64_t id, int64_t process, Trace2Readiness readiness,
                   Trace2Place place = Trace2Place::Here());
 
   // Writes that the program is about to be replaced by another one: `exec`. `program` may be "" if
-  // that is the first of `arguments`. Returns an id for WriteExecResult(). If the program is
+  // it is the first of `arguments`. Returns an id for WriteExecResult(). If the program is
   // replaced, the trace just ends.
   uint64_t WriteExec(absl::string_view program, absl::Span<const std::string> arguments,
                      Trace2Place place = Trace2Place::Here());
@@ -204,10 +204,10 @@ class Trace2 {
   void WriteExecResult(uint64_t id, int error, Trace2Place place = Trace2Place::Here());
 
   // Writes that the program works on the repository in `directory`: `def_repo`. Calls
-  // UseRepository() with its id, and returns that.
+  // UseRepository() with its id, and returns the id.
   uint64_t AddRepository(absl::string_view directory, Trace2Place place = Trace2Place::Here());
 
-  // From now on, regions and data of the calling thread belong to `repository`, an id of
+  // Assigns all further regions and data of the calling thread to `repository`, an id from
   // AddRepository(), or 0 for none.
   void UseRepository(uint64_t repository, Trace2Place place = Trace2Place::Here());
 
@@ -216,8 +216,8 @@ class Trace2 {
   void EnterRegion(absl::string_view category, absl::string_view label, absl::string_view message,
                    Trace2Place place = Trace2Place::Here());
 
-  // Leaves the region that was entered last on the calling thread: `region_leave`. Does nothing if
-  // none is open.
+  // Leaves the innermost region of the calling thread: `region_leave`. Does nothing if none is
+  // open.
   void LeaveRegion(Trace2Place place = Trace2Place::Here());
 
   // Writes a value that describes the open region, or the thread: `data`.
@@ -226,29 +226,30 @@ class Trace2 {
   void WriteData(absl::string_view category, absl::string_view key, uint64_t value,
                  Trace2Place place = Trace2Place::Here());
 
-  // The same for a value in JSON: `data_json`. `json` is not checked, except that control
+  // Like WriteData(), for a value in JSON: `data_json`. `json` is not checked, except that control
   // characters, such as line breaks between its parts, are written as blanks.
   void WriteJson(absl::string_view category, absl::string_view key, absl::string_view json,
                  Trace2Place place = Trace2Place::Here());
 
-  // Writes that the calling thread is part of the trace from now on, or no longer: `thread_start`
-  // and `thread_exit`. Trace2Thread does both. The thread of Start() is already, with the name
-  // "main". Another thread that writes to the trace without this call has the name "unnamed". Names
-  // need not be unique.
+  // Write that the calling thread joins or leaves the trace: `thread_start` and `thread_exit`.
+  // Trace2Thread does both. The thread that called Start() is part of the trace from the beginning,
+  // with the name "main". Any other thread that writes to the trace without having called
+  // StartThread() has the name "unnamed". Names need not be unique.
   void StartThread(absl::string_view name, Trace2Place place = Trace2Place::Here());
   void ExitThread(Trace2Place place = Trace2Place::Here());
 
-  // Adds an interval of time to a timer, which is written at the end: `timer`, the number of
-  // intervals, their sum, minimum and maximum, with the place of the first one. Trace2Interval
-  // measures the time.
+  // Adds an interval of time to a timer. At the end, the number of intervals, their sum, minimum
+  // and maximum are written, with the place of the first one: `timer`. Trace2Interval measures the
+  // time.
   void AddInterval(absl::string_view category, absl::string_view name, absl::Duration duration,
                    Trace2Place place = Trace2Place::Here());
 
-  // Adds to a counter, which is written at the end, with the place of the first call: `counter`.
+  // Adds to a counter. At the end, its value is written, with the place of the first call:
+  // `counter`.
   void AddCount(absl::string_view category, absl::string_view name, uint64_t count,
                 Trace2Place place = Trace2Place::Here());
 
-  // Returns the id of the session, with those of the programs that called this one before it.
+  // Returns the id of the session, preceded by the ids of the programs that called this one.
   const std::string& session_id() const;
 
  private:

@@ -1,5 +1,5 @@
-// The events of Git's Trace2, and targets, which a program can implement to get those of its own
-// runs: see gotrace/trace2.h.
+// The events of Git's Trace2, and targets, which a program can implement to receive the events of
+// its own runs: see gotrace/trace2.h.
 #ifndef GOTRACE_TRACE2_EVENT_H_
 #define GOTRACE_TRACE2_EVENT_H_
 
@@ -12,22 +12,22 @@
 
 namespace gotrace {
 
-// The types of events. The comments list which members of Trace2Event an event has in addition to
-// those that all events have.
+// The types of events. The comments list the members of Trace2Event that an event has in addition
+// to the common ones.
 enum class Trace2Type : uint8_t {
   kVersion,          // `name` is the version of the program. Always the first event.
-  kTooManyFiles,     // The directory of the output has as many files as it may have. Targets of
-                     // the program's own do not get this event.
+  kTooManyFiles,     // The output directory has the maximum number of files. Targets of the
+                     // program's own do not get this event.
   kStart,            // `arguments` of the program, which begin with its name.
   kExit,             // `code`: the program is about to end.
   kAtExit,           // `code`. Always the last event, unless a signal ends the program.
   kSignal,           // `code` is the number of the signal that ends the program.
   kError,            // `text` is the message, `name` is its format.
   kCommandPath,      // `name` is the path of the program.
-  kCommandAncestry,  // `arguments` are the names of the calling programs, the nearest first.
+  kCommandAncestry,  // `arguments` are the names of the calling programs, nearest first.
   kCommandName,      // `name`, `text` is the hierarchy: also the names of the calling programs.
   kCommandMode,      // `name`
-  kAlias,            // `name` of the alias, `arguments` for which it stands.
+  kAlias,            // `name` of the alias, `arguments` that it stands for.
   kChildStart,       // `id`, `name` is its class, `text` the hook, `arguments`, `directory`,
                      // `uses_shell`
   kChildExit,        // `id`, `process`, `code`, `elapsed` since it started.
@@ -53,7 +53,7 @@ enum class Trace2Type : uint8_t {
 // Returns the name of a type in git's documentation, such as "child_start". Static lifetime.
 absl::string_view Trace2TypeName(Trace2Type type);
 
-// What a timer has measured. Durations are in nanoseconds.
+// The measurements of a timer. Durations are in nanoseconds.
 struct Trace2Timer {
   // Adds an interval of `duration`.
   void Add(uint64_t duration);
@@ -68,7 +68,7 @@ struct Trace2Timer {
 struct Trace2Event {
   // All events have these.
   Trace2Type type = Trace2Type::kVersion;
-  absl::string_view session_id = {};  // With those of the calling programs, separated by slashes.
+  absl::string_view session_id = {};  // With the callers' ids before it: "CALLER/OWN".
   absl::string_view thread = "main";
   absl::Time time = {};
   uint64_t since_start = 0;     // In nanoseconds, since the start of the program.
@@ -101,8 +101,8 @@ class Trace2Target {
   // function must not use the trace.
   virtual void Write(const Trace2Event& event) = 0;
 
-  // Takes the event kSignal in the handler of a signal, possibly while Write() is running. It may
-  // only do what a signal handler may. Does nothing by default.
+  // Takes the event kSignal in the handler of a signal, possibly while Write() is running. It must
+  // be async-signal-safe. Does nothing by default.
   virtual void WriteInSignalHandler(const Trace2Event& event);
 };
 

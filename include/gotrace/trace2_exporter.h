@@ -1,5 +1,5 @@
-// Writes a trace in the formats of Git's Trace2, for the tools that read those: a goroutine is a
-// thread of Trace2, a region is a region, a message is data, and a task is a child process.
+// Writes a trace in the formats of Git's Trace2, for tools that read them. A goroutine becomes a
+// thread of Trace2, a region a region, a message data, and a task a child process.
 #ifndef GOTRACE_TRACE2_EXPORTER_H_
 #define GOTRACE_TRACE2_EXPORTER_H_
 
@@ -18,7 +18,7 @@
 
 namespace gotrace {
 
-// What git writes for GIT_TRACE2, GIT_TRACE2_PERF and GIT_TRACE2_EVENT.
+// The formats that git writes for GIT_TRACE2, GIT_TRACE2_PERF and GIT_TRACE2_EVENT.
 enum class Trace2Form : uint8_t {
   kNormal,  // Tasks, and timers and counters of the whole program, as text.
   kPerf,    // Everything, as text in columns.
@@ -29,31 +29,33 @@ enum class Trace2Form : uint8_t {
 struct Trace2Options {
   Trace2Form form = Trace2Form::kNormal;
 
-  // What to write. A region, a task or a range has the kind and the context of its beginning, and
-  // a time in a state those of the event that ends it. What began before the filter's first time,
-  // and lasts longer, is written as if it began then. Times since the start count from `start`.
+  // Selects what is written. A region, task or range matches by the kind and context of its
+  // beginning, and a time in a state by those of the event that ends it. Anything that is already
+  // open at the filter's first time is written as if it began then. Times since the start count
+  // from `start`.
   EventFilter filter;
 
   // Leaves out times and places in the source code, as git does for GIT_TRACE2_BRIEF and the like.
   bool brief = false;
 
-  // The event form leaves out regions that are nested more deeply, and the data in regions that are
-  // nested as deeply. 0 is no limit; git's is 2 unless GIT_TRACE2_EVENT_NESTING is set.
+  // The nesting limit of the event form, which leaves out regions that are nested more deeply, and
+  // the data in regions of exactly this depth. 0 is no limit; git's is 2 unless
+  // GIT_TRACE2_EVENT_NESTING is set.
   uint64_t nesting = 0;
 
-  // The wall-clock time of the trace's start. The default is what the clock snapshots in the trace
-  // say, which only Go 1.25 and later write: for other traces it must be set, unless no times are
-  // written because the form is kNormal or kPerf, and brief.
+  // The wall-clock time of the trace's start. By default it is taken from the clock snapshots in
+  // the trace, which only Go 1.25 and later write. For older traces it must be set, unless the form
+  // is kNormal or kPerf and `brief` is set, so that no times are written.
   std::optional<absl::Time> epoch;
 
-  // The Event::time() of the trace's start, which `epoch` and the times since the start refer to.
-  // The default is that of the first event that is added.
+  // The Event::time() of the trace's start, to which `epoch` and the times since the start refer.
+  // The default is the time of the first event that is added.
   std::optional<int64_t> start;
 
   // The zone of times in kNormal and kPerf, where git uses the local one. kEvent has UTC.
   absl::TimeZone zone = absl::LocalTimeZone();
 
-  // The command and the version of the program; traces do not say what they were.
+  // The command and the version of the program, since traces do not have them.
   std::string program = "go-program";
   std::string version = "unknown";
 };
@@ -64,7 +66,7 @@ struct Trace2Options {
 // proportion to the goroutines, regions and tasks that exist at one time, and to the number of
 // different names, reasons to block and stacks; a bit for each task is kept, too. Not thread-safe.
 //
-// docs/commands.md describes what becomes what.
+// docs/commands.md describes the mapping.
 class Trace2Exporter final : public EventSink {
  public:
   // Writes to `*out`, which must outlive the exporter.
@@ -76,9 +78,9 @@ class Trace2Exporter final : public EventSink {
   // Returns false once the ByteSink has failed.
   bool WantsMore() const override;
 
-  // Ends what is still open, and writes timers, counters and the event `atexit`. Returns the status
-  // of the ByteSink, which it does not finish, or an error if the wall-clock time of the trace is
-  // needed and not known; then nothing was written.
+  // Ends everything that is open, and writes timers, counters and the event `atexit`. Returns the
+  // status of the ByteSink, which it does not finish. Returns an error, and writes nothing, if the
+  // wall-clock time of the trace is needed and not known.
   absl::Status Finish() override;
 
  private:

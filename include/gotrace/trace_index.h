@@ -1,4 +1,4 @@
-// Where the generations of a trace are, so that reading can start at any of them.
+// The places of the generations of a trace, so that reading can start at any of them.
 #ifndef GOTRACE_TRACE_INDEX_H_
 #define GOTRACE_TRACE_INDEX_H_
 
@@ -20,7 +20,7 @@ namespace gotrace {
 // An index of the generations of one trace, for Reader::OpenAt() and ReadParallel(). A value type.
 class TraceIndex {
  public:
-  // What is known of a generation without reading its events.
+  // The facts about a generation that are known without reading its events.
   struct Generation {
     uint64_t number = 0;     // As the trace numbers it; usually 1 for the first one.
     uint64_t offset = 0;     // Of its first batch, in bytes from the start of the trace.
@@ -30,31 +30,31 @@ class TraceIndex {
     std::optional<ClockSnapshot> clock_snapshot;  // Since Go 1.25.
   };
 
-  // Reads the headers of all batches of `source`, wherever it is positioned, and little else. Ends
-  // before the first generation that is not whole, of which all is read for status(). Returns an
-  // error if the bytes can be read only once (kUnavailable; a pipe, compressed data: see
-  // ByteSource::Fork()), or do not begin with the header of a supported trace (FaultOf() has the
-  // fault). Whether the events of a generation can be read is not known before they are.
+  // Builds the index of `source`, wherever it is positioned, from little more than the headers of
+  // its batches. Ends before the first generation that is not whole, which is read completely for
+  // status(). Returns an error if the bytes can be read only once (kUnavailable; a pipe, compressed
+  // data: see ByteSource::Fork()), or do not begin with the header of a supported trace (FaultOf()
+  // has the fault). Does not check whether the events of the generations can be read.
   //
   // If `keep_going` is not empty, it is called often; once it returns false, Build() fails with
   // kCancelled.
   static absl::StatusOr<TraceIndex> Build(const ByteSource& source,
                                           const std::function<bool()>& keep_going = nullptr);
 
-  // The version of the trace's format.
+  // Returns the version of the trace's format.
   Version version() const { return version_; }
 
-  // The whole generations, in the order of the trace, up to the first one that is not whole.
+  // Returns the generations in the order of the trace, up to the first one that is not whole.
   absl::Span<const Generation> generations() const { return generations_; }
 
-  // OK if the whole trace is in the index. Otherwise why it ends before the trace does: the fault
-  // that a Reader in strict mode has there, which FaultOf() returns, or kInvalidArgument if the
-  // numbers or times of two generations do not follow each other.
+  // Returns OK if the whole trace is in the index, and otherwise the reason why the index ends
+  // early: the fault that a Reader in strict mode has there, which FaultOf() returns, or
+  // kInvalidArgument if the numbers or times of two generations do not follow each other.
   const absl::Status& status() const { return status_; }
 
-  // The index of the first generation that may contain events at or after `time`; 0 if there are
-  // no generations. Generations overlap by the time it takes all threads to notice a new one, so
-  // this is the generation before the one that `time` falls into.
+  // Returns the index of the first generation that may contain events at or after `time`; 0 if
+  // there are no generations. Generations overlap by the time it takes all threads to notice a new
+  // one, so this is the generation before the one in which `time` lies.
   size_t FindTime(int64_t time) const;
 
  private:

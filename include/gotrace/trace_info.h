@@ -1,4 +1,4 @@
-// What a trace holds, in numbers: those of `gotrace-dump info` and `gotrace-dump footprint`.
+// The contents of a trace in numbers, as shown by `gotrace-dump info` and `gotrace-dump footprint`.
 #ifndef GOTRACE_TRACE_INFO_H_
 #define GOTRACE_TRACE_INFO_H_
 
@@ -23,7 +23,7 @@
 
 namespace gotrace {
 
-// What a trace holds.
+// The contents of a trace in numbers.
 struct TraceInfo {
   // One generation. Times are in nanoseconds, as Event::time().
   struct Generation {
@@ -41,8 +41,8 @@ struct TraceInfo {
   uint64_t bytes = 0;  // Of the decompressed trace, as far as it was read.
   std::array<uint64_t, kEventKindEnd> by_kind = {};  // Events, by EventKind.
 
-  // How many different goroutines, Ps and threads there are. Ps are those with a known state, and
-  // threads those with events of their own.
+  // The number of different goroutines, Ps and threads. Only Ps with a known state and threads with
+  // events of their own count.
   uint64_t goroutines = 0;
   uint64_t procs = 0;
   uint64_t threads = 0;
@@ -51,35 +51,36 @@ struct TraceInfo {
   std::optional<absl::Time> wall_begin;
 
   absl::Status status;  // The status that reading ended with.
-  Losses losses;        // What reading left out.
+  Losses losses;        // The losses of reading.
 
   // All traces of an input that holds several, as ListTraces() finds them. Left empty by
-  // TraceInfoCollector, which sees one.
+  // TraceInfoCollector, which receives only one.
   std::vector<TraceSpan> traces;
 
-  // The first generation with a frequency of the trace clock that is not plausible, or nullptr if
-  // there is none. In such a trace no time means anything.
+  // Returns the first generation whose frequency of the trace clock is implausible, or nullptr if
+  // there is none. If there is one, all times of the trace are meaningless.
   const Generation* TimelessGeneration() const;
 
-  // Whether `begin` and `end` mean anything. They do not without a generation, which has the clock.
+  // Returns whether `begin` and `end` are meaningful. They are not if there is no generation, since
+  // generations have the frequency of the clock.
   bool has_times() const { return !generations.empty() && TimelessGeneration() == nullptr; }
 };
 
-// Collects the TraceInfo of a Reader's events.
+// Collects a TraceInfo from the events of a Reader.
 class TraceInfoCollector : public EventSink {
  public:
-  // `reader` gives the events that are added, from its first on. It must outlive this object.
+  // Events that are added must come from `reader`, from its first on. It must outlive this object.
   explicit TraceInfoCollector(const Reader* reader);
   ~TraceInfoCollector() override;
 
-  // `events` must be the last ones that the reader gave.
+  // Adds `events`, which must be the last ones that the reader returned.
   void Add(absl::Span<const Event> events) override;
 
-  // Completes info() with what is known only after the last event. Returns OK, also if reading
-  // failed: see TraceInfo::status.
+  // Completes info() with the facts that are known only after the last event. Returns OK even if
+  // reading failed: see TraceInfo::status.
   absl::Status Finish() override;
 
-  // What was collected so far.
+  // Returns the information collected so far.
   const TraceInfo& info() const;
 
  private:
@@ -87,30 +88,30 @@ class TraceInfoCollector : public EventSink {
   const std::unique_ptr<Impl> impl_;
 };
 
-// Reads all of `reader`, which gave no event yet. A failure of reading is in TraceInfo::status, and
-// what came before it is counted.
+// Reads all events of `reader`, which must not have returned any yet. If reading fails, the error
+// is in TraceInfo::status, and everything before it is counted.
 TraceInfo ReadTraceInfo(Reader& reader);
 
-// What takes how many bytes of a trace.
+// The number of bytes of each part of a trace.
 struct Footprint {
   // A part of the trace.
   struct Share {
     uint64_t bytes = 0;
-    uint64_t count = 0;  // Of events, in the sense of the wire format.
+    uint64_t count = 0;  // Of events on the wire.
   };
 
   std::array<Share, 256> by_type;  // By EventType.
   uint64_t bytes = 0;              // Of the decompressed trace and its header, as far as read.
   uint64_t events = 0;
   absl::Status status;  // The status that reading ended with.
-  Losses losses;        // What was not counted.
+  Losses losses;        // The parts that were not counted.
 
-  // The share of the events of `type`.
+  // Returns the share of the events of `type`.
   const Share& of(EventType type) const { return by_type[static_cast<uint8_t>(type)]; }
 };
 
-// Adds up all of `source`, which must be at the beginning of a trace, up to its end or to the first
-// fault, which is then in Footprint::status.
+// Counts the bytes of `source`, which must be at the beginning of a trace, up to its end or to the
+// first fault, which is then in Footprint::status.
 Footprint ReadFootprint(std::unique_ptr<ByteSource> source);
 
 }  // namespace gotrace

@@ -50,10 +50,10 @@ struct TraceEnd {
 
 // Returns a source of a single trace: the bytes of `source`, which must be positioned at a trace
 // header, up to the header of the next trace. Offsets start at 0. The end is found while reading,
-// where the batches, or text printed after them, are followed by the header of another trace, so
-// the source may be a pipe. After damaged framing the end can no longer be found, and the source
-// continues to the end of the input. If `end` is not nullptr, it receives the place of the next
-// trace, and must outlive the returned source.
+// where the header of another trace follows the batches or text printed after them, so the source
+// may be a pipe. After damaged framing the end can no longer be found, and the source continues to
+// the end of the input. If `end` is not nullptr, it receives the place of the next trace, and must
+// outlive the returned source.
 std::unique_ptr<ByteSource> OneTrace(std::unique_ptr<ByteSource> source, TraceEnd* end = nullptr);
 
 // Like above, for a trace whose place is known from ListTraces(). `source` may be positioned

@@ -1,4 +1,4 @@
-// Numbers that say what a program did, by function, such that two traces can be compared.
+// Metrics of a program, by function, by which two traces can be compared.
 #ifndef GOTRACE_TRACE_METRICS_H_
 #define GOTRACE_TRACE_METRICS_H_
 
@@ -19,7 +19,7 @@
 
 namespace gotrace {
 
-// What is measured. Times are in nanoseconds.
+// The metrics. Times are in nanoseconds.
 enum class TraceMetric : uint8_t {
   // Sums over goroutines, in proportion to the length of the trace.
   kRunning,   // The time on a P.
@@ -32,39 +32,41 @@ enum class TraceMetric : uint8_t {
 
   // Sums for the whole program only.
   kGcCycles,
-  kGcPauses,  // The time in which the world was stopped for the garbage collector.
+  kGcPauses,  // The time for which the world was stopped for the garbage collector.
 
-  // How long goroutines waited for a P at a time: the median, and the 99th percentile.
+  // The median and the 99th percentile of the single waits of goroutines for a P.
   kLatencyP50,
   kLatencyP99,
 };
 
-// The name of the metric: "running", "latency p99". Static lifetime.
+// Returns the name of the metric: "running", "latency p99". Static lifetime.
 absl::string_view TraceMetricName(TraceMetric metric);
 
-// Whether the metric is a sum, which can be divided by a time or by a number of tasks.
+// Returns whether the metric is a sum, which can be divided by a time or by a number of tasks.
 bool IsSum(TraceMetric metric);
 
 // The value of a metric.
 struct TraceMetricValue {
   TraceMetric metric = TraceMetric::kRunning;
 
-  // Of the goroutines that started in `function`, "" if unknown, or of the whole program.
+  // Whether this is the value for the whole program, or for the goroutines that started in
+  // `function`; "" if unknown.
   bool of_all = false;
   StringId function = StringId::kEmpty;
 
   uint64_t value = 0;  // In the window.
-  uint64_t waits = 0;  // Of a latency: how many waits it is of.
+  uint64_t waits = 0;  // For a latency: the number of waits.
 
-  // How much the generations of the trace differ: the standard deviation of the value per second,
-  // or of a latency, and of the value per task that ended. Longer generations, or those with more
-  // tasks, have more weight. Nothing if there is one generation only, or if it was not measured.
+  // The standard deviation among the generations of the trace: of the value per second (of a
+  // latency, of the value itself), and of the value per task that ended. Generations are weighted
+  // by their length, or by their number of tasks. nullopt if there is only one generation, or if it
+  // was not measured.
   std::optional<double> deviation;
   std::optional<double> deviation_per_task;
 };
 
-// Measures all of the above. Memory is in proportion to the goroutines that are there at a time,
-// and to functions and generations. It cannot be merged, since HeapStats cannot.
+// Computes the metrics. Memory is in proportion to the goroutines that exist at a time, and to
+// functions and generations. It cannot be merged, since HeapStats cannot.
 class TraceMetrics final : public Analysis {
  public:
   // All generations after this many count as one.
@@ -81,14 +83,14 @@ class TraceMetrics final : public Analysis {
 
   // The results, after Finish().
 
-  // The length of the window in nanoseconds, as far as the trace reaches, and how many tasks ended
-  // in it.
+  // Return the length of the part of the window that is in the trace, in nanoseconds, and the
+  // number of tasks that ended in it.
   uint64_t duration() const;
   uint64_t tasks() const;
 
-  // Those that are not 0. In order of metrics, then those of the whole program, then in order of
-  // functions. Allocations are among them only if the trace has the events that HeapStats needs,
-  // and from its beginning.
+  // Returns the values that are not 0, in order of metrics: the value for the whole program, then
+  // those of functions, in order of their names. Allocations are included only if the trace has the
+  // events that HeapStats needs, from its beginning on.
   absl::Span<const TraceMetricValue> values() const;
 
  private:
@@ -96,10 +98,10 @@ class TraceMetrics final : public Analysis {
   const std::unique_ptr<Impl> impl_;
 };
 
-// What values are divided by, so that traces of different lengths can be compared.
+// The divisor of values, so that traces of different lengths can be compared.
 enum class MetricBase : uint8_t {
   kSecond,
-  kTask,  // That ended.
+  kTask,  // Tasks that ended.
 };
 
 // A metric that differs between two traces, A and B.
@@ -112,18 +114,19 @@ struct MetricChange {
   double a = 0;
   double b = 0;
 
-  // How much of a change the generations of the traces explain: twice the standard deviation of the
-  // difference, if the two are like their generations. Nothing if that is unknown of both.
+  // The size of a change that the variation among generations explains: twice the standard
+  // deviation of the difference, assuming that the traces vary like their generations. nullopt if
+  // it is unknown for both traces.
   std::optional<double> spread;
 
-  // From 0 to 1: how large the change is compared to the value for the whole program, in the trace
-  // that has more of it; for a latency, times the share of all waits that it is of. Changes of
-  // different metrics can be compared by this.
+  // From 0 to 1: the change relative to the value for the whole program in the trace where that is
+  // larger; for a latency, multiplied by its share of all waits. Makes changes of different metrics
+  // comparable.
   double weight = 0;
 };
 
-// Returns what differs, the largest weight first. Latencies are compared only where both traces
-// have some. The analyses must be finished, and `a_names` and `b_names` be their interners. Returns
+// Returns the differences, largest weight first. Latencies are compared only where both traces have
+// some. The analyses must be finished, and `a_names` and `b_names` must be their interners. Returns
 // nothing if the base is 0 in one of the traces.
 std::vector<MetricChange> CompareTraces(const TraceMetrics& a, const Interner& a_names,
                                         const TraceMetrics& b, const Interner& b_names,

@@ -1,4 +1,4 @@
-// What one trace, or a thousand of them, shows on one page.
+// A summary of one trace, or of a thousand, that fits on one page.
 #ifndef GOTRACE_TRACE_SUMMARY_H_
 #define GOTRACE_TRACE_SUMMARY_H_
 
@@ -17,20 +17,20 @@
 
 namespace gotrace {
 
-// The results of several analyses, without ids: texts are their own copies, so that summaries of
-// different traces can be merged. Times are in nanoseconds.
+// The results of several analyses, with texts instead of ids, so that summaries of different traces
+// can be merged. Times are in nanoseconds.
 struct TraceSummary {
-  // The longest of something, and where it is.
+  // The longest wait or run of some kind, and where it is.
   struct Longest {
     int64_t length = 0;
     bool is_clipped = false;    // Whether it may have lasted longer than was seen.
-    std::string file = {};      // The name that was given to Merge(); "" if none was.
+    std::string file = {};      // The name given to SetFile(); "" if none was.
     int64_t begin = 0;          // A value of Event::time().
     int64_t goroutine = -1;     // -1 if unknown.
-    std::string function = {};  // In which the goroutine started; "" if unknown.
+    std::string function = {};  // The function that the goroutine started in; "" if unknown.
 
-    // Keeps the longer of the two, and of equal ones that whose file, begin and goroutine are
-    // first.
+    // Keeps the longer of the two or, if they are equal, the one with the smaller file, begin and
+    // goroutine.
     void Merge(const Longest& other);
   };
 
@@ -53,7 +53,7 @@ struct TraceSummary {
     int64_t blocked = 0;
   };
 
-  // Where goroutines other than those of the runtime were blocked, or in syscalls: the innermost
+  // Where goroutines, except those of the runtime, were blocked or in syscalls: the innermost
   // function that does not belong to the runtime, or to packages sync and internal/.
   struct Place {
     LatencyKind kind = LatencyKind::kBlocked;  // kBlocked or kSyscall.
@@ -70,36 +70,36 @@ struct TraceSummary {
     std::string reason = {};
     std::string function = {};  // As Place::function.
     uint64_t count = 0;
-    uint64_t grown = 0;  // How many of them were not blocked yet when half of the trace was over.
+    uint64_t grown = 0;  // How many of them were not yet blocked at half of the trace.
     int64_t longest = 0;
   };
 
   uint64_t traces = 0;
   uint64_t events = 0;
-  int64_t duration = 0;     // From the first event to the last; of several traces the sum.
+  int64_t duration = 0;     // From the first event to the last; the sum for several traces.
   uint64_t gomaxprocs = 0;  // The largest.
 
-  // Of all Ps, and what waited for them. See ProcSlice.
+  // The times of all Ps, and the waits for Ps. See ProcSlice.
   ProcTimes procs;
   int64_t runnable = 0;
   int64_t idle_while_runnable = 0;
 
-  uint64_t gc_cycles = 0;  // That began in the trace.
+  uint64_t gc_cycles = 0;  // GC cycles that began in the trace.
   uint64_t max_heap = 0;  // The largest size of the heap's objects that the trace states, in bytes.
 
-  std::vector<Latency> latencies;   // By kind, and then those with the most time first.
-  std::vector<Function> functions;  // Those that ran longest first.
-  std::vector<Place> places;        // Those with the most time first.
-  std::vector<Leak> leaks;          // Those with the most goroutines first.
+  std::vector<Latency> latencies;   // By kind, then by time, most first.
+  std::vector<Function> functions;  // By running time, longest first.
+  std::vector<Place> places;        // By time, most first.
+  std::vector<Leak> leaks;          // By number of goroutines, most first.
 
-  // The longest time that a goroutine of the program ran on a P in one go.
+  // The longest uninterrupted run on a P of a goroutine of the program.
   Longest longest_run;
 
-  // Adds another summary, in place: sums are added up, and the largest is kept of what is a
-  // maximum. The result does not depend on the order in which summaries are merged.
+  // Adds another summary to this one: sums are added, and of maxima the larger is kept. The result
+  // does not depend on the order in which summaries are merged.
   void Merge(const TraceSummary& other);
 
-  // Sets the name of the file in everything that has one.
+  // Sets every member `file`.
   void SetFile(const std::string& file);
 };
 
@@ -107,7 +107,7 @@ struct TraceSummary {
 // the goroutines that exist at a time, and to the events of a generation.
 class SummaryStats final : public MergeableAnalysis<SummaryStats> {
  public:
-  // Counts only what is in `window`. `*interner` must outlive this object.
+  // Counts only times within `window`. `*interner` must outlive this object.
   SummaryStats(Interner* interner, EventFilter::Times window);
   ~SummaryStats() override;
 
@@ -118,7 +118,7 @@ class SummaryStats final : public MergeableAnalysis<SummaryStats> {
   void Merge(SummaryStats&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 
-  // The result, after Finish().
+  // Returns the result, after Finish().
   const TraceSummary& summary() const;
 
  private:

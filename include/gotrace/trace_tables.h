@@ -1,5 +1,5 @@
-// A trace as tables: one row for each event, state of a goroutine, range, task, and so on, as SQL
-// engines and data frames take them. docs/tables.md describes the tables.
+// A trace as tables for SQL engines and data frames: one row for each event, state of a goroutine,
+// range, task, and so on. docs/tables.md describes the tables.
 #ifndef GOTRACE_TRACE_TABLES_H_
 #define GOTRACE_TRACE_TABLES_H_
 
@@ -42,7 +42,7 @@ enum class ColumnType : uint8_t {
   kInt64,
   kUint64,
   kBool,
-  kName,  // A text of which there are few different ones, so that each has an id.
+  kName,  // Text with few distinct values, each of which has an id.
   kText,  // Any text.
 };
 
@@ -54,26 +54,26 @@ struct TableColumn {
   absl::string_view meaning;  // A sentence.
 };
 
-// What is known of a table beforehand. All texts have static lifetime.
+// A table and its columns. All texts have static lifetime.
 struct TableInfo {
   TableId id = {};
   absl::string_view name;
   absl::string_view order;   // The column that rows are sorted by; "" if there is none.
-  absl::string_view row;     // What a row stands for: "an event".
-  absl::string_view memory;  // What making the table takes memory for; "" if for nothing.
+  absl::string_view row;     // The meaning of a row: "an event".
+  absl::string_view memory;  // What the memory for making the table grows with; "" for nothing.
   absl::Span<const TableColumn> columns;
 
-  // The index of the column with a name; nullopt if there is none.
+  // Returns the index of the column with a name, or nullopt.
   std::optional<size_t> FindColumn(absl::string_view column) const;
 };
 
-// All tables, in order of their ids.
+// Returns all tables, in order of their ids.
 absl::Span<const TableInfo> AllTables();
 
-// The table with an id.
+// Returns the table with an id.
 inline const TableInfo& InfoOf(TableId id) { return AllTables()[static_cast<size_t>(id)]; }
 
-// The table with a name; nullptr if there is none.
+// Returns the table with a name, or nullptr.
 const TableInfo* FindTable(absl::string_view name);
 
 // Some rows of a table, column by column.
@@ -81,9 +81,9 @@ class TableRows {
  public:
   // The values of a column.
   struct Column {
-    // The first size() elements are those of the rows: the bits of an integer, 0 or 1, the number
-    // of a StringId, or what Text() needs. Meaningless where a row is NULL. Empty if the column was
-    // not asked for.
+    // The first size() elements are the values of the rows: the bits of an integer, 0 or 1, the
+    // number of a StringId, or data for Text(). Meaningless where a row is NULL. Empty if the
+    // column was not requested.
     std::vector<uint64_t> values;
 
     // If the column is nullable, the first size() elements are 1, or 0 where a row is NULL.
@@ -91,11 +91,11 @@ class TableRows {
     std::vector<uint8_t> present;
   };
 
-  // No rows of the table `*info`. Both must outlive this object.
+  // Makes an object without rows for the table `*info`. Both arguments must outlive this object.
   TableRows(const TableInfo* info, const Interner* interner) : info_(*info), interner_(*interner) {}
 
-  // The table, the number of rows, a column by its index in TableInfo::columns, and the interner
-  // that has the strings of kName columns.
+  // Return the table, the number of rows, a column by its index in TableInfo::columns, and the
+  // interner of the strings in kName columns.
   const TableInfo& info() const { return info_; }
   size_t size() const { return size_; }
   const Column& column(size_t index) const { return columns_[index]; }
@@ -107,8 +107,8 @@ class TableRows {
     return !present.empty() && present[row] == 0;
   }
 
-  // The value of a kName or kText column, which must not be NULL. Valid as long as the interner and
-  // this object are, and until rows are removed.
+  // Returns the value of a kName or kText column, which must not be NULL. Valid as long as the
+  // interner and this object, and until rows are removed.
   absl::string_view Text(size_t column, size_t row) const {
     const uint64_t value = columns_[column].values[row];
     return info_.columns[column].type == ColumnType::kText
@@ -126,67 +126,67 @@ class TableRows {
   std::deque<std::string> texts_;
 };
 
-// Takes the rows of tables.
+// Receives the rows of tables.
 class TableConsumer {
  public:
   virtual ~TableConsumer() = default;
 
-  // Takes the next rows of a table: at least one. They are valid during the call.
+  // Receives the next rows of a table: at least one. They are valid during the call.
   virtual void AddRows(const TableRows& rows) = 0;
 };
 
-// What to make of a trace.
+// The tables and rows to make.
 struct TableOptions {
   // The columns to make of each table, bit 0 for the first one; nullopt if the table is not wanted.
-  // Rows without columns can be counted.
+  // 0 gives rows without columns, for counting.
   using Columns = std::optional<uint64_t>;
   static constexpr uint64_t kAllColumns = ~uint64_t{0};
   std::array<Columns, kTableIdEnd> tables = {};
 
-  // The columns to make of a table, and whether the table is wanted.
+  // Return the columns to make of a table, and whether the table is wanted.
   Columns& of(TableId id) { return tables[static_cast<size_t>(id)]; }
   bool Has(TableId id) const { return tables[static_cast<size_t>(id)].has_value(); }
 
   // Only these events become rows of the table `events`.
   EventFilter events = {};
 
-  // Whether two stacks that differ in nothing but PCs have the same id, so that ids stay the same
-  // from one build of a program to the next.
+  // Whether stacks that differ only in their PCs have the same id, so that ids stay the same from
+  // one build of a program to the next.
   bool stack_ids_without_pc = false;
 
   // How many rows to collect before they are given to the consumer.
   size_t rows = 4096;
 
-  // What the table `traces` says.
+  // The contents of the table `traces`.
   std::string source = {};
   std::optional<std::string> service = std::nullopt;
   std::optional<std::string> host = std::nullopt;
   std::optional<std::string> attrs = std::nullopt;  // A JSON object.
-  uint64_t number = 1;  // Which of the traces in `source` it is, counted from 1.
+  uint64_t number = 1;                              // The number of the trace in `source`, from 1.
 };
 
 // Makes the rows of tables from the events of a trace.
 //
-// Rows of a table are in the order that its TableInfo says, if the trace was read in strict mode;
-// in the other modes times may go back. Besides open intervals, memory grows as TableInfo::memory
-// says.
+// Rows of a table are in the order of its TableInfo::order if the trace was read in strict mode; in
+// the other modes times may go backwards. Memory is in proportion to open intervals and to
+// TableInfo::memory.
 class TraceTables final : public EventSink {
  public:
-  // `reader` gives the events that are added, from its first on. It and `*consumer` must outlive
-  // this object.
+  // Events that are added must come from `reader`, from its first on. It and `*consumer` must
+  // outlive this object.
   TraceTables(const Reader* reader, TableOptions options, TableConsumer* consumer);
   ~TraceTables() override;
 
-  // `events` must be the last ones that the reader gave.
+  // Adds `events`, which must be the last ones that the reader returned.
   void Add(absl::Span<const Event> events) override;
 
-  // Gives the consumer the rest of the rows. Returns OK.
+  // Passes the remaining rows to the consumer. Returns OK.
   absl::Status Finish() override;
 
-  // Gives the consumer what was collected so far, however few rows they are.
+  // Passes the rows collected so far to the consumer, however few.
   void Flush();
 
-  // The texts of kName columns. Valid as long as this object.
+  // Returns the interner of the texts in kName columns. Valid as long as this object.
   const Interner& interner() const;
 
  private:
@@ -194,11 +194,11 @@ class TraceTables final : public EventSink {
   const std::unique_ptr<Impl> impl_;
 };
 
-// Whether the trace was read to its end without a fault. Call it after reading.
+// Returns whether the trace was read to its end without a fault. Call it after reading.
 bool IsComplete(const Reader& reader);
 
-// Gives the consumer the row of the table `traces` for a trace that there is no Reader of, because
-// it could not be opened: `error` says why.
+// Passes the consumer the row of the table `traces` for a trace that could not be opened, with the
+// reason `error`.
 void AddUnreadTrace(const TableOptions& options, const absl::Status& error,
                     TableConsumer* consumer);
 

@@ -25,8 +25,7 @@
 
 namespace gotrace {
 
-// What may have happened to the bytes of a trace, one row each in transports.def. All kinds can be
-// undone.
+// The kinds of damage to a trace in transport, one row each in transports.def. All can be undone.
 enum class TransportKind : uint8_t {
 #define GOTRACE_TRANSPORT(id, name, noun, what, avoid) k##id,
 #include "gotrace/internal/transports.def"
@@ -35,7 +34,7 @@ enum class TransportKind : uint8_t {
 // The row of a kind. All texts have static lifetime.
 struct TransportSpec {
   absl::string_view name;   // "transport-base64"
-  absl::string_view noun;   // What surrounds the trace: "base64".
+  absl::string_view noun;   // The encoding or data around the trace: "base64".
   absl::string_view what;   // What happened, one sentence.
   absl::string_view avoid;  // How to avoid it, one sentence.
 };
@@ -43,7 +42,7 @@ struct TransportSpec {
 // Returns the row of a kind.
 const TransportSpec& SpecOf(TransportKind kind);
 
-// One thing that happened to the trace, and was undone.
+// A kind of damage that was found and undone.
 struct TransportNote {
   TransportKind kind = TransportKind::kTextBefore;
   std::string detail;  // What was found: "UTF-16, little-endian"; may be "".
@@ -58,15 +57,16 @@ std::string FormatTransportNote(const TransportNote& note);
 // The result of UndoTransport().
 struct UndoneInput {
   std::unique_ptr<ByteSource> source;
-  // What happened to the trace, most recent first. Empty if nothing did.
+  // The damage to the trace, most recent first. Empty if there was none.
   std::vector<TransportNote> notes;
 };
 
 // How far into an input, or into a decoded layer of it, the trace may begin, in bytes.
 inline constexpr size_t kMostBeforeTrace = 64 << 10;
 
-// Recognises what happened to the trace in `source`, which must be positioned at its beginning, and
-// undoes it: any combination of the kinds of transports.def, gzip and zstd, up to 8 layers deep.
+// Recognises damage in transport to the trace in `source`, which must be positioned at its
+// beginning, and undoes it: any combination of the kinds of transports.def, gzip and zstd, up to 8
+// layers deep.
 //
 // The returned source is positioned at the trace header, and its offsets count from there; its
 // input_size() and input_read() are those of `source`. It decodes while it is read, in bounded
@@ -75,12 +75,12 @@ inline constexpr size_t kMostBeforeTrace = 64 << 10;
 // limit-decompressed-bytes.
 //
 // An input that shows no sign of damage in transport is returned unchanged, with none of its bytes
-// consumed. For a trace as Go writes it, its first hundred bytes or so decide that. An input in
-// which no trace can be found is also returned unchanged; if it is text, up to 256 KiB are read
+// consumed. For a trace as Go writes it, this is decided by its first hundred bytes or so. An input
+// in which no trace can be found is also returned unchanged; if it is text, up to 256 KiB are read
 // first.
 //
-// Returns the fault bytes-replaced if bytes of the trace were replaced by others, so that it is
-// lost. I/O errors are not reported here; they occur again when the source is read.
+// Returns the fault bytes-replaced if bytes of the trace were replaced by others, so that the trace
+// is lost. I/O errors are not reported here; they occur again when the source is read.
 absl::StatusOr<UndoneInput> UndoTransport(std::unique_ptr<ByteSource> source,
                                           const ReaderLimits& limits = {});
 

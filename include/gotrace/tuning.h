@@ -10,19 +10,20 @@ namespace gotrace {
 // A member of ReaderOptions and ValidateOptions.
 struct Tuning {
   // Up to this many threads in a generation, events of different threads with the same time are in
-  // exactly the order in which Go's reader returns them (FORMAT.md §9). That takes time in
-  // proportion to the number of threads for each event that has to wait. With more threads this
-  // order is kept as long as few events have to wait, as in the traces that programs write; in
-  // others, or if this is 0, events with the same time may be in another order that is as right.
+  // exactly the order in which Go's reader returns them (FORMAT.md §9). For each event that has to
+  // wait, this takes time in proportion to the number of threads. With more threads this order is
+  // kept as long as few events have to wait, as in traces that programs write. In other traces, or
+  // if this is 0, events with the same time may be in another, equally valid order.
   size_t exact_ties_threads = 64;
 
-  // Generations, or segments, of fewer bytes are read on one core, however many may be used: with
-  // so few, the help of another core takes longer than it saves.
+  // Generations, or segments, of fewer bytes are read on one core: for those, another core costs
+  // more time than it saves.
   uint64_t jobs_from_bytes = 1 << 20;
 
-  // If not nullptr, set with each block of events to how often an event was tried against the model
-  // of Go's scheduler so far. Apart from decoding, the cost of reading is in proportion to that.
-  // Includes attempts for later events, and some events twice, depending on ReaderOptions::jobs.
+  // If not nullptr, set with each block of events to the number of times so far that an event was
+  // tried against the model of Go's scheduler. Apart from decoding, the cost of reading is in
+  // proportion to this number. Includes attempts for later events, and some events twice, depending
+  // on ReaderOptions::jobs.
   uint64_t* attempts = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// Validates a whole trace: reports the faults of reading it, and what the checks of the validator
-// find in its events.
+// Validates a whole trace: reports the faults of reading it, and the findings of the validator's
+// checks.
 #ifndef GOTRACE_VALIDATE_H_
 #define GOTRACE_VALIDATE_H_
 
@@ -25,9 +25,9 @@
 
 namespace gotrace {
 
-// Which findings are reported.
+// The findings that are reported.
 enum class Strictness : uint8_t {
-  kGo,   // Only errors: whatever Go's own reader or its validator rejects.
+  kGo,   // Only errors: everything that Go's own reader or its validator rejects.
   kAll,  // Errors, warnings and notes.
 };
 
@@ -63,14 +63,14 @@ enum class Verdict : uint8_t {
   kUnjudged,  // The input cannot be read: see ValidationReport::status.
 };
 
-// What validation found.
+// The results of validation.
 struct ValidationReport {
   // OK, or the I/O error that ended reading.
   absl::Status status;
 
   std::optional<Version> version;  // The version of the trace, if it has a header.
-  // What the input is if it is not a trace: "HTML", "a zip archive". "" for a trace, however
-  // damaged, and for an empty input, which may be meant as one.
+  // The kind of input that is not a trace: "HTML", "a zip archive". "" for a trace, however
+  // damaged, and for an empty input, which may be meant as a trace.
   std::string foreign;
   // "a v1 trace, written by Go 1.21", for a trace of Go 1.21 or earlier; otherwise "".
   std::string v1;

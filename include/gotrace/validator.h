@@ -1,4 +1,4 @@
-// Validates a stream of ordered events: what must hold from event to event, whoever made them.
+// Validates a stream of ordered events, whatever their source.
 #ifndef GOTRACE_VALIDATOR_H_
 #define GOTRACE_VALIDATOR_H_
 
@@ -19,17 +19,18 @@ class EventValidator;
 
 namespace gotrace {
 
-// What to check.
+// The options of a Validator.
 struct ValidatorOptions {
   // The version of the trace's format: since Go 1.25 generations have clock snapshots.
   Version version = kNewestVersion;
 
-  // How long nothing may happen without a note of it, in nanoseconds.
+  // The shortest time without events that is noted, in nanoseconds.
   int64_t time_gap = 5'000'000'000;
 };
 
-// Checks events, in order. Memory is bounded by what is alive and open. Not thread-safe; movable,
-// and a moved-from Validator can only be assigned to or destroyed.
+// Checks events, in order. Memory is bounded by the goroutines, Ps and threads that exist, and the
+// tasks, regions and ranges that are open. Not thread-safe; movable, and a moved-from Validator can
+// only be assigned to or destroyed.
 //
 //   gotrace::Validator validator({}, [](gotrace::Finding finding) { … });
 //   while (const gotrace::Event* event = reader->Next()) validator.Check(*event);
@@ -46,27 +47,28 @@ class Validator final : public EventSink {
   Validator& operator=(Validator&&) noexcept;
   ~Validator() override;
 
-  // Checks the next event. Of an event that has an Event::fault() only the effects are noted.
+  // Checks the next event. An event that has an Event::fault() is not checked, but its effects
+  // count.
   void Check(const Event& event) { Add({&event, 1}); }
 
   // Checks the next events. Costs less than to check each of them.
   void Add(absl::Span<const Event> events) override;
 
-  // Says that the next event, a kSync event, begins generation `number`, which states the status of
-  // every goroutine and P. Need not be called if generations are not known: then their numbers are
-  // not checked.
+  // Declares that the next event, a kSync event, begins generation `number`, which states the
+  // status of every goroutine and P. Need not be called if generations are not known: then their
+  // numbers are not checked.
   void BeginGeneration(uint64_t number);
 
-  // Says that something is missing before the next event, or anywhere in the current generation.
-  // Until the next BeginGeneration(), events are not checked against what came before. From then on
+  // Declares that events are missing before the next one, or anywhere in the current generation.
+  // Until the next BeginGeneration(), events are not checked against earlier ones. From then on
   // they are checked as at the beginning of a trace, except that tasks, regions and ranges may have
   // begun before.
   void NoteLoss();
 
-  // Says that there are no more events, and reports what is still open. Always returns OK.
+  // Ends the stream, and reports everything that is still open. Always returns OK.
   absl::Status Finish() override;
 
-  // How many events were checked.
+  // Returns the number of events that were checked.
   uint64_t event_count() const;
 
  private:

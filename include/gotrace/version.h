@@ -30,7 +30,7 @@ enum class HeaderStatus : uint8_t {
   kOk,
   kTruncated,  // The bytes end inside what may become a header.
   kNotATrace,  // Not the header of a Go execution trace of any version.
-  kV1,         // A trace of Go 1.5 to 1.21: another format, which this library does not read.
+  kV1,         // A trace of Go 1.5 to 1.21, in an older format that this library does not read.
   kUnknown,    // A v2 or later trace of a version that this library does not support.
 };
 

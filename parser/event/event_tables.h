@@ -35,8 +35,8 @@ class EventTables {
   // Returns whether the stack `id` is in the table. Id 0 always is: the empty stack.
   bool HasStack(uint64_t id) const { return id == 0 || stacks_.Contains(id); }
 
-  // The ids that are found by index, and the largest of them. Their number is not much greater than
-  // the number of entries.
+  // Return the ids that are found by index, and the largest of them. Their number is not much
+  // greater than the number of entries.
   NearIds near_strings() const { return strings_.near(); }
   NearIds near_stacks() const { return stacks_.near(); }
   uint64_t last_near_string() const { return strings_.last_near(); }

@@ -12,7 +12,7 @@ using internal::TraceClock;
 void EventTimes::See(const Event& event) {
   if (event.kind() != EventKind::kSync) return;
   if (!start_.has_value()) start_ = event.time();
-  // Not by sync(), which also lists the batches of experiments.
+  // Does not use sync(), which would also list the batches of experiments.
   if (event.tables() == nullptr) return;
   if (event.tables()->clock_snapshot().has_value()) snapshot_ = event.tables()->clock_snapshot();
 }

@@ -1,4 +1,4 @@
-// How the reader, and whoever else makes events, sets the fields of an Event.
+// Sets the fields of an Event, for the reader and other code that makes events.
 #ifndef GOTRACE_PARSER_EVENT_EVENT_WRITER_H_
 #define GOTRACE_PARSER_EVENT_EVENT_WRITER_H_
 
@@ -14,7 +14,7 @@
 namespace gotrace::internal {
 
 // Sets the fields of one event, which must outlive the writer. Every function returns the writer.
-// What the fields mean is documented where Event declares them.
+// The fields are documented in Event.
 class EventWriter {
  public:
   static constexpr size_t kMaxArgs = Event::kMaxArgs;
@@ -29,7 +29,7 @@ class EventWriter {
   EventWriter& Offset(uint64_t offset) { return event_.offset_ = offset, *this; }
   EventWriter& Tables(const EventTables* tables) { return event_.tables_ = tables, *this; }
 
-  // One argument, all of them, or none: all 0. Requires index < kMaxArgs.
+  // Set one argument, all arguments, or all to 0. Requires index < kMaxArgs.
   EventWriter& Arg(size_t index, uint64_t value) { return event_.args_[index] = value, *this; }
   EventWriter& Args(const uint64_t (&args)[kMaxArgs]) {
     std::memcpy(event_.args_, args, sizeof(args));
@@ -46,10 +46,10 @@ class EventWriter {
   // The type of the task that a UserTaskEnd ends, which must outlive the event; nullptr if unknown.
   EventWriter& TaskType(const std::string* type) { return event_.task_type_ = type, *this; }
 
-  // Sets the time to `time`, or to the nanosecond after `*last_time`, the time of the event before,
-  // if `time` is not later than that: clocks of different cores may disagree by a little. Updates
-  // `*last_time`. Clocks are coarse enough for many events to have the same time, in no order that
-  // a processor could foresee: no branch here.
+  // Sets the time to `time` or, if that is not later than `*last_time`, the time of the previous
+  // event, to the nanosecond after it: the clocks of different cores may differ slightly. Updates
+  // `*last_time`. Clocks are so coarse that many events have equal times, which no processor can
+  // predict, so this has no branch.
   EventWriter& MakeLaterThan(int64_t* last_time, int64_t time) {
     *last_time = event_.time_ = LaterTime(*last_time, time);
     return *this;

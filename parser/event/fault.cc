@@ -16,11 +16,11 @@
 namespace gotrace {
 namespace {
 
-// How a status begins the lines after its first, and the one with the time, if that is known.
+// The beginning of the lines of a status after its first, and of the line with the time, if known.
 constexpr absl::string_view kNextLine = "\n    ";
 constexpr absl::string_view kTime = "at time ";
 
-// How the message of CutOff() begins.
+// The beginning of the message of CutOff().
 constexpr absl::string_view kTraceIs = "the trace is ";
 
 struct FaultRow {
@@ -105,7 +105,7 @@ std::optional<FaultId> ConsumeId(absl::string_view* text) {
   return std::nullopt;
 }
 
-// The inverse of CutOff(): whether its message says so.
+// The inverse of CutOff(): returns whether the message is from it.
 bool SaysCutOff(absl::string_view message) {
   if (!absl::ConsumePrefix(&message, kTraceIs)) return false;
   return absl::StrContains(message.substr(0, message.find(':')), "cut off");

@@ -27,7 +27,7 @@ class PayloadCheck {
   // Returns whether `event` may come next.
   bool Take(const RawEvent& event);
 
-  // Returns the state that decides about later events.
+  // Returns the state that determines which events may follow.
   uint8_t state() const;
 
  private:
@@ -36,7 +36,7 @@ class PayloadCheck {
 
   bool TakeTimed(const RawEvent& event);
 
-  // Sets `*has` to `expected`. Returns false if it is known to be otherwise.
+  // Sets `*has` to `expected`. Returns false if it is known to have the opposite value.
   static bool Expect(Has expected, Has* has);
 
   Version version_;

@@ -23,7 +23,7 @@ constexpr size_t kNowhere = absl::string_view::npos;
 
 constexpr absl::string_view kHeaderBegin = "go 1.";
 
-// How many of the skipped bytes a message shows.
+// The number of skipped bytes that a message shows.
 constexpr size_t kShown = 60;
 
 // How many batches must follow a place for it to be accepted.
@@ -133,8 +133,8 @@ bool BatchFinder::IsNear(uint64_t time) const {
   return last_time_ == 0 || AreNear(time, last_time_);
 }
 
-// Makes the batch's time the one that IsNear() compares with, if the next batch confirms it: a
-// damaged time would make all sound ones implausible.
+// Makes IsNear() compare with the batch's time if the next batch confirms it: a damaged time would
+// make all sound ones implausible.
 void BatchFinder::LearnTime(const Header& header, size_t end) {
   const std::optional<Header> next = Peek(end);
   if (next.has_value() && next->time != 0 && AreNear(next->time, header.time)) {
@@ -244,9 +244,9 @@ size_t BatchFinder::Find(size_t from, size_t to, uint64_t generation) {
   return kNowhere;
 }
 
-// Returns whether what looks like an experimental batch at `pos` is the digit "1" followed by an
-// ordinary batch. "1" is the type of an experimental batch, and the number of the only experiment
-// is the type of an ordinary batch, so an ordinary batch after text that ends in "1" looks like an
+// Returns whether the apparent experimental batch at `pos` is the digit "1" followed by an ordinary
+// batch. "1" is the type of an experimental batch, and the number of the only experiment is the
+// type of an ordinary batch, so an ordinary batch after text that ends in "1" looks like an
 // experimental one. The payload of an ordinary batch consists of events, possibly with text among
 // them; few traces have experimental batches at all.
 bool BatchFinder::HidesOrdinaryBatch(size_t pos) const {
@@ -288,8 +288,8 @@ size_t BatchFinder::FindBeforeHeader(size_t from, size_t to, uint64_t generation
   return header != kNowhere ? header : found;
 }
 
-// Returns whether batches or text that SeparateText() found come next. Searches for text unless
-// that is so or a sound batch comes next.
+// Returns whether batches or text that SeparateText() found come next. If neither they nor a sound
+// batch come next, searches for text first.
 bool BatchFinder::HasTextAhead(uint64_t generation) {
   if (!batches_ahead_.empty() || !text_ahead_.empty()) return true;
   Refill();
@@ -382,8 +382,8 @@ bool BatchFinder::SeparateTextHere(uint64_t generation) {
   // A source in memory shows all of its bytes, and the search needs many times as many.
   constexpr size_t kMaxSearched = 2 * ByteSource::kMaxFill;
   const absl::string_view window = source_.window().substr(0, kMaxSearched);
-  // If a search finds nothing, its bytes are searched again after the next batch. Once that has
-  // taken its share of time, text is no longer removed.
+  // If a search finds nothing, its bytes are searched again after the next batch. Once this has
+  // used up its share of time, text is no longer removed.
   if (searched_ > kMaxSearchedPerByte * (source_.offset() + ByteSource::kMaxFill)) return false;
   size_t next_batch = Find(1, window.size(), generation);
   searched_ += std::min(next_batch, window.size());

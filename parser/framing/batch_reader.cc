@@ -34,7 +34,7 @@ class HeaderCursor {
     return source_->window().substr(pos_ - size, size);
   }
 
-  // Reads the number that is called `what` in messages.
+  // Reads a number, whose name in messages is `what`.
   absl::Status TakeVarint(absl::string_view what, uint64_t* value) {
     while (true) {
       const absl::string_view rest = source_->window().substr(pos_);
@@ -93,7 +93,7 @@ std::string PrintedText(HeaderCursor* cursor, ByteSource* source) {
   // Events whose type is also a character may look like a little text.
   const size_t min_text =
       FindEventSpec(static_cast<EventType>(source->window()[0])) != nullptr ? 8 : 4;
-  // Why there is no more input does not matter here.
+  // The reason for the end of the input does not matter here.
   cursor->Need(kMaxShown + 4).IgnoreError();
   const absl::string_view bytes = source->window().substr(0, kMaxShown + 4);
   size_t size = 0;
@@ -149,14 +149,14 @@ constexpr size_t kHeaderSearched = 4096;
 // Describes a trace header that follows other data, such as output of the program; "" if there is
 // none nearby.
 std::string OtherHeader(ByteSource* source) {
-  // Why there is no more input does not matter here.
+  // The reason for the end of the input does not matter here.
   source->Fill(kHeaderSearched).IgnoreError();
   const size_t pos = FindHeader(source->window().substr(0, kHeaderSearched));
   if (pos == absl::string_view::npos) return "";
   return absl::StrCat("; a trace header is at byte ", pos);
 }
 
-// Says why a trace of the v1 version 1.`minor` cannot be read, and what can read it.
+// Describes why a trace of the v1 version 1.`minor` cannot be read, and which program can read it.
 std::string DescribeV1(uint32_t minor) {
   const V1Version* const version = FindV1Version(minor);
   if (version == nullptr) {

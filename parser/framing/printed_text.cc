@@ -4,8 +4,8 @@
 // reading is an assumption about which of the bytes so far are text, and what the others encode. It
 // can either take the next byte as part of the trace, or cut out text up to the end of the line. A
 // reading ends at anything that no trace contains, and is charged a cost, roughly in bits, for
-// anything unusual. Of several readings at the same byte that expect the same, only the cheapest is
-// kept.
+// anything unusual. Of several readings at the same byte with the same expectations, only the
+// cheapest is kept.
 #include "parser/framing/printed_text.h"
 
 #include <algorithm>
@@ -27,7 +27,8 @@ namespace {
 
 // The maximum number of readings at one byte.
 constexpr size_t kMaxReadings = 128;
-// The same inside a string, where text may begin anywhere, and only the string's end shows where.
+// The same inside a string, where text may begin anywhere, and only the end of the string shows the
+// place.
 constexpr size_t kMaxReadingsInData = 512;
 // By how much a reading may cost more than the best one at the same byte.
 constexpr int kMaxExtraCost = 60;
@@ -56,7 +57,7 @@ struct Mark {
   Kind kind;
 };
 
-// What a reading expects next.
+// The part of the trace that a reading expects next.
 enum class Stage : uint8_t {
   kBetween,     // A batch.
   kExperiment,  // The experiment's number.

@@ -202,8 +202,8 @@ absl::StatusOr<std::unique_ptr<Generation>> GenerationReader::NextWithSpill() {
   }
   const uint64_t end_offset = spill_.has_value() ? spill_->offset : source_.offset();
   if (absl::Status status = generation->Finish(version_, end_offset); !status.ok()) {
-    // The missing part was where the trace cannot be read, or after it, so that is the better
-    // error.
+    // The missing part was at or after the place where the trace cannot be read, so the error of
+    // reading is better.
     if (!after_.ok()) return after_;
     return spill_.has_value() ? status : SayIfCut(version_, *generation, std::move(status));
   }

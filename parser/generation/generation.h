@@ -102,16 +102,16 @@ class Generation {
   GenerationTables& tables() { return tables_; }
   const GenerationTables& tables() const { return tables_; }
 
-  // What may be missing from a generation. Set by a GenerationFeed.
+  // The parts that may be missing from a generation. Set by a GenerationFeed.
   struct Integrity {
     // Whether something of it is missing, so that contradictions in events need not be faults.
     bool damaged = false;
-    // Whether it ends only because the trace does, without an end marker.
+    // Whether it has no end marker and ends only with the trace.
     bool is_last = false;
     // Whether it may lack tables that were never written, because the trace ends in it.
     bool incomplete = false;
-    // Why the rest of the trace, which may be a part of it, cannot be read. OK if no more of the
-    // trace is known to exist, or if the next generation follows.
+    // The error with which reading the rest of the trace, which may belong to this generation,
+    // fails. OK if no more of the trace is known to exist, or if the next generation follows.
     absl::Status cut;
   };
   Integrity& integrity() { return integrity_; }
@@ -135,7 +135,7 @@ class Generation {
   Integrity integrity_;
 };
 
-// Reads one generation after the other.
+// Returns the generations of a trace in order.
 class GenerationFeed {
  public:
   virtual ~GenerationFeed() = default;

@@ -25,27 +25,27 @@ namespace gotrace::internal {
 // condition that it waits for is met.
 class Frontier {
  public:
-  // Whether there is no cursor, neither in the heap nor parked.
+  // Returns whether there are no cursors, neither in the heap nor parked.
   bool empty() const { return size_ == 0 && parked_.empty(); }
 
-  // The number of cursors in the heap.
+  // Returns the number of cursors in the heap.
   size_t size() const { return size_; }
 
-  // The number of cursors inserted since the last Clear().
+  // Returns the number of cursors inserted since the last Clear().
   size_t inserted() const { return cursors_.size(); }
 
-  // The time of the earliest event, parked or not. Requires that the frontier is not empty.
+  // Returns the time of the earliest event, parked or not. Requires that the frontier is not empty.
   int64_t EarliestTime() {
     if (parked_.empty()) return heap_[0].time;
     const int64_t parked = parked_.Earliest()->time();
     return std::min(parked, heap_[0].time);
   }
 
-  // The cursor at `index` of the heap. The one at 0 is the earliest.
+  // Returns the cursor at `index` of the heap. The cursor at 0 is the earliest.
   ThreadCursor& cursor(size_t index) const { return *heap_[index].cursor; }
   int64_t time(size_t index) const { return heap_[index].time; }
 
-  // The latest time at which an event of the cursor at 0 still leaves that cursor first.
+  // Returns the latest time that an event of the cursor at 0 may have for the cursor to stay first.
   int64_t FirstUntil() const { return std::min(heap_[1].time, heap_[2].time); }
 
   // Adds a cursor that is at an event.
@@ -58,7 +58,7 @@ class Frontier {
     if (SiftUp(index) == index) SiftDown(index, heap_[index]);
   }
 
-  // The same for the cursor at 0, whose event is now at `time`.
+  // Like Update(0), for a cursor whose event is now at `time`.
   void UpdateFirst(int64_t time) { SiftDown(0, {time, heap_[0].cursor}); }
 
   // Removes the cursor at `index` from the heap.

@@ -2,8 +2,8 @@
 //
 // In every generation, programs state the status of each goroutine and P before anything else about
 // it (FORMAT.md §6). So a model that does not know the past can order a generation by assuming that
-// the first statement about something is what the past would have shown. Each assumption is
-// recorded here, and SchedulerModel::Follows() checks them once the past is known.
+// the first statement about anything agrees with the past. Each assumption is recorded here, and
+// SchedulerModel::Follows() checks them once the past is known.
 //
 // A statement that contradicts an earlier one of the same segment must be a fault, whatever the
 // past turns out to be. That is why creations and beginnings in the first generation are recorded
@@ -30,15 +30,15 @@
 
 namespace gotrace::internal {
 
-// What a thread executes when a segment begins.
+// The goroutine and P of a thread when a segment begins.
 struct InitialContext {
   GoId goroutine = GoId::kNone;
   ProcId proc = ProcId::kNone;
 };
 using InitialContexts = absl::flat_hash_map<ThreadId, InitialContext>;
 
-// Returns what the threads that have events in `generation` execute before it, as far as their own
-// first events state it.
+// Returns what each thread with events in `generation` executes before it, as far as the thread's
+// own first events state it.
 InitialContexts FindInitialContexts(const Generation& generation);
 
 // A task that began before the segment did.
@@ -104,7 +104,7 @@ struct SegmentPreconditions {
   absl::flat_hash_map<GoId, GoStatus> goroutines;
   GoId highest_goroutine{-1};                     // The highest id of `goroutines`.
   absl::flat_hash_map<ProcId, ProcStatus> procs;  // The Ps that existed before.
-  absl::flat_hash_set<ProcId> new_procs;          // The Ps that did not.
+  absl::flat_hash_set<ProcId> new_procs;          // The Ps that did not exist before.
   absl::flat_hash_set<ActiveRange> ranges;        // All ranges that were open.
   std::vector<EndedRegion> regions;               // In the order of their ends.
   // The tasks that did not begin in the segment.

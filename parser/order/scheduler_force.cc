@@ -1,4 +1,4 @@
-// Continuing after faults: what the model must assume so that an event can come next anyway.
+// Continuing after faults: the assumptions that allow an event to come next anyway.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -175,8 +175,7 @@ void SchedulerModel::MakeAdmissibleSpan(const TimedEvent& event, const ThreadSta
   }
 }
 
-// Assumes that the regions inside of the one that ends have ended. A region that never began ends
-// alone.
+// Assumes that the regions inside the ending one have ended. A region that never began ends alone.
 void SchedulerModel::MakeAdmissibleRegionEnd(const TimedEvent& event, GoroutineState* goroutine) {
   const absl::string_view* const name = generation_->tables().FindString(event.args[1]);
   if (goroutine == nullptr || name == nullptr) return;

@@ -485,8 +485,8 @@ SchedulerModel::Outcome SchedulerModel::OrderProcStatus(Step step) {
   return Outcome::kAdvanced;
 }
 
-// Handles a status that says that the P's syscall was lost track of although the model still knows
-// it. The P is still where its syscall began, and the event belongs to that thread.
+// Handles the status of an abandoned syscall although the model still knows the syscall of the P.
+// The P is still on the thread where the syscall began, and the event belongs to that thread.
 SchedulerModel::Outcome SchedulerModel::ConfirmAbandonedProc(Step step, ProcessorState* proc) {
   const ThreadState* const owner = proc->thread;
   if (owner == nullptr) {
@@ -542,7 +542,7 @@ SchedulerModel::Outcome SchedulerModel::OrderProcSteal(AnyStep step) {
   }
   if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
   const Context context = step.context();  // The thief may steal from itself.
-  // If the syscall was lost track of, the thread may be anywhere by now, so it does not change.
+  // If the syscall was abandoned, the thread may have moved on, so it does not change.
   const bool abandoned = proc->status == ProcStatus::kSyscallAbandoned;
   const ThreadId victim{static_cast<int64_t>(step.arg(2))};
   if (!abandoned) {
@@ -842,7 +842,7 @@ SchedulerModel::Outcome SchedulerModel::OrderUserRegionEnd(Step step) {
   // A region without a beginning began before the trace.
   if (!open.empty()) {
     const OpenRegion& innermost = open.back();
-    // A name that is missing in a damaged trace is that of any region.
+    // A name that is missing in a damaged trace matches any region.
     const bool is_name = innermost.name.text() == name || tables_->IsMissingString(step.arg(1));
     if (innermost.task.value != step.arg(0) || !is_name) {
       return Fail(FaultId::kRegionNesting,
@@ -1032,7 +1032,7 @@ uint64_t SchedulerModel::AllowedBy(FaultId limit) const {
     case FaultId::kLimitGoroutines:
       return max_goroutines_;
     case FaultId::kLimitThreads:
-      // Allows as many of earlier generations as of this one.
+      // Allows as many threads of earlier generations as of this one.
       return most + std::min(most, ~most);
     default:
       return most;

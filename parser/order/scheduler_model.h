@@ -51,9 +51,9 @@ class SchedulerModel {
   SchedulerModel(const SchedulerModel&) = delete;
   SchedulerModel& operator=(const SchedulerModel&) = delete;
 
-  // Starts with `generation` as if the model knew the earlier ones: it assumes that the past is
-  // what the generation states. Anything that it cannot assume is a fault. Must be called before
-  // the first BeginGeneration().
+  // Starts with `generation` as if the model knew the earlier ones: it assumes that the statements
+  // of the generation about the past are true. Anything that it cannot assume is a fault. Must be
+  // called before the first BeginGeneration().
   void StartInMiddle(const Generation& generation, const SegmentStart& start);
 
   // Whether the assumptions of StartInMiddle() hold after `before`, the model of all earlier
@@ -61,8 +61,8 @@ class SchedulerModel {
   // SegmentStart::has_half_of_limits.
   bool Follows(const SchedulerModel& before) const;
 
-  // Requires Follows(). Makes this model what it would be had it started at the beginning of the
-  // trace.
+  // Gives this model the state that it would have if it had started at the beginning of the trace.
+  // Requires Follows().
   void ContinueFrom(const SchedulerModel& before);
 
   // Sets the generation of the following events. It must outlive them.
@@ -95,9 +95,9 @@ class SchedulerModel {
   // `frontier` has threads and that none is parked.
   Run AdvanceRuns(Frontier* frontier, Run run);
 
-  // Advances the event that `cursor` is at whatever came before, by changing the model so that the
-  // event is admissible. Returns kAdvanced, or kFault if nothing identifies what the event is
-  // about. The model can be used further in both cases.
+  // Advances the event that `cursor` is at in any case, by changing the model so that the event is
+  // admissible. Returns kAdvanced, or kFault if the event does not identify its goroutine or P. The
+  // model can be used further in both cases.
   Outcome Force(ThreadCursor* cursor);
 
   // Returns the fault of a limit that the goroutines, Ps and threads of the model have passed, if
@@ -119,8 +119,8 @@ class SchedulerModel {
   // Advance() returned kWaits for it, and that nothing advanced since.
   void ListAwaited(const ThreadCursor& cursor, WaitConditions* conditions) const;
 
-  // Lists the conditions that events() may have met: those that concern what events() changed and
-  // that hold now.
+  // Lists the conditions that events() may have met: the conditions on everything that events()
+  // changed that hold now.
   void ListMet(WaitConditions* conditions) const;
 
   // Whether `condition` holds. One of kind kThread never does, since it stands for a change.
@@ -144,7 +144,7 @@ class SchedulerModel {
   const std::string& fault_message() const { return fault_message_; }
 
  private:
-  // What the thread of an event is executing.
+  // The goroutine and P of an event's thread.
   struct Context {
     ThreadId thread;
     ProcId proc;
@@ -272,8 +272,8 @@ class SchedulerModel {
     return preconditions_ != nullptr && generation_->number() == preconditions_->generation;
   }
 
-  // Each is called when the model looks up state that it does not have. It adds what can be
-  // assumed, and returns the result.
+  // Each is called when the model looks up state that it does not have. It adds the state that can
+  // be assumed, and returns the result.
   [[gnu::cold]] void MeetThread(ThreadState* thread);
   [[gnu::cold]] Outcome MeetSyscallThread(ThreadId id, GoId goroutine, Context* context);
   [[gnu::cold]] Outcome MeetAbandonedProc(Step step, ProcId proc);
@@ -323,7 +323,7 @@ class SchedulerModel {
   // Explaining why events wait: scheduler_explain.cc.
   class Explainer;
 
-  // Listing what they wait for: scheduler_waits.cc.
+  // Listing the conditions for which they wait: scheduler_waits.cc.
   void ListMetBy(const Event& event, WaitConditions* conditions) const;
   void ListMetOfGoroutine(GoId id, WaitConditions* conditions) const;
   void ListMetOfProc(ProcId id, WaitConditions* conditions) const;
@@ -408,10 +408,10 @@ class SchedulerModel {
   bool HasAllGoroutines() const { return !forcing_ && goroutines_.size() >= max_goroutines_; }
   bool in_first_generation() const { return generation_->number() == first_generation_; }
 
-  // Returns how many things of the kind that `limit` counts may exist by now.
+  // Returns the number of goroutines, Ps, threads or spans that `limit` currently allows.
   uint64_t AllowedBy(FaultId limit) const;
 
-  // Forgets threads of earlier generations that can hardly matter any more.
+  // Forgets threads of earlier generations that are unlikely to matter any more.
   void ForgetThreads();
 
   // Removes the goroutine from goroutines_, and its open spans.
@@ -457,7 +457,7 @@ class SchedulerModel {
   std::unique_ptr<SegmentPreconditions> preconditions_;
   ThreadCursor* cursor_ = nullptr;  // The cursor whose event Advance() is trying.
 
-  bool forcing_ = false;  // Whether Force() is running. If so, contexts need nothing.
+  bool forcing_ = false;  // Whether Force() is running. If so, contexts have no requirements.
 
   Event own_events_[kMaxEvents];
   Event* events_ = own_events_;

@@ -1,5 +1,5 @@
-// Starting in the middle of a trace: what the model assumes when something appears for the first
-// time, and whether the assumptions hold.
+// Starting in the middle of a trace: the assumptions of the model when something appears for the
+// first time, and the check whether they hold.
 #include <algorithm>
 #include <limits>
 #include <utility>

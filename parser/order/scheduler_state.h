@@ -1,4 +1,4 @@
-// What the scheduler model knows about each goroutine, P and thread.
+// The state of each goroutine, P and thread in the scheduler model.
 #ifndef GOTRACE_PARSER_ORDER_SCHEDULER_STATE_H_
 #define GOTRACE_PARSER_ORDER_SCHEDULER_STATE_H_
 
@@ -93,7 +93,7 @@ struct ProcessorState {
   }
 };
 
-// Returns the state that a goroutine's status is reported as.
+// Returns the state as which a goroutine's status is reported.
 inline GoState StateOf(GoStatus status) {
   constexpr GoState kStates[kGoStatusEnd] = {GoState::kUndetermined, GoState::kRunnable,
                                              GoState::kRunning, GoState::kSyscall,
@@ -101,8 +101,8 @@ inline GoState StateOf(GoStatus status) {
   return kStates[static_cast<int>(status)];
 }
 
-// The same for a P. A P in a syscall still runs. One whose syscall was lost track of is about to be
-// stolen, and is reported as idle.
+// The same for a P. A P in a syscall still runs. A P in an abandoned syscall is about to be stolen,
+// and is reported as idle.
 inline ProcState StateOf(ProcStatus status) {
   constexpr ProcState kStates[kProcStatusEnd] = {ProcState::kUndetermined, ProcState::kRunning,
                                                  ProcState::kIdle, ProcState::kRunning,
@@ -120,8 +120,8 @@ struct ThreadState {
   ThreadId id;
   GoId goroutine = GoId::kNone;
   ProcId proc = ProcId::kNone;
-  // Where its P was last found. May be stale: valid only while that state is live and has the right
-  // id.
+  // The state of its P when it was last looked up. May be stale: valid only while that state is
+  // live and has the right id.
   ProcessorState* proc_state = nullptr;
 
   // The P that the thread is bound to, and the threads that were bound to that P before and after

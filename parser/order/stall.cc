@@ -125,8 +125,8 @@ class RestOfThread {
   ThreadCursor cursor_;
   const size_t waiting_;
   Outlooks& outlooks_;
-  // What the thread executes in the model, until it leaves that or gets something else. If it gets
-  // the same again later, other events wait for that by its number.
+  // The goroutine and P of the thread in the model, until it loses or replaces them. If it gets the
+  // same ones again later, other events wait for that by its number.
   GoId goroutine_;
   ProcId proc_;
 };

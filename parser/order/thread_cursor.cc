@@ -33,7 +33,7 @@ ThreadCursor::ThreadCursor(const Generation& generation, const ThreadBatches& th
       plain_end_(own_),
       half_size_(EventsAtOnce(generation, thread, ahead.events)),
       decoder_(generation, thread, ahead.check_ids, ahead.use) {
-  // So that no first event is earlier.
+  // Makes sure that no first event is earlier.
   own_[0].time = std::numeric_limits<int64_t>::min();
   own_[0].batch = thread.first;
   own_[0].offset = generation.event_batches()[thread.first].payload_offset;

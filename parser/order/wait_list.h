@@ -1,4 +1,4 @@
-// A list of threads whose next event cannot come next, by what must change before it can.
+// A list of threads whose next event has to wait, by the conditions for which it waits.
 #ifndef GOTRACE_PARSER_ORDER_WAIT_LIST_H_
 #define GOTRACE_PARSER_ORDER_WAIT_LIST_H_
 
@@ -88,7 +88,7 @@ class WaitList {
   absl::flat_hash_map<const ThreadCursor*, WaitCondition> reasons_;  // Why each cursor was woken.
   Heap all_;
   size_t parked_ = 0;
-  size_t entries_ = 0;  // The number in by_condition_ and all_, including stale ones.
+  size_t entries_ = 0;  // The number of entries in by_condition_ and all_, including stale ones.
   uint64_t last_ticket_ = 0;
 };
 

@@ -54,7 +54,7 @@ class LaterSegments {
     bool is_read = false;  // Whether it was read to its end, without a fault.
   };
 
-  // Returns what was read of a segment, which may be nothing if it was given up. Requires Finish().
+  // Returns the result of reading a segment, which is empty if it was given up. Requires Finish().
   Part Take(size_t index) { return parts_[index] == nullptr ? Part() : std::move(*parts_[index]); }
 
  private:
@@ -95,8 +95,8 @@ class LaterSegments {
     part->consumer->Read(*part->reader, [&] {
       return end_.load(std::memory_order_relaxed) <= index || HasFault(*part->reader);
     });
-    // If it has enough of this segment alone, only reading it after the others shows where all of
-    // them together do.
+    // If a part of this segment is enough for the consumer, an earlier part may be enough after the
+    // previous segments, so the segment has to be read again after them.
     return !HasFault(*part->reader) && part->consumer->WantsMore();
   }
 

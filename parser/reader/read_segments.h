@@ -48,8 +48,8 @@ struct SegmentPlan {
 };
 
 // Plans to read `source` on up to `jobs` cores, 0 for all, in segments of at least `min_bytes`.
-// There is a single segment if the trace cannot be cut, or if `keep_going` returns false, which
-// whoever reads the segment asks again; it may be empty.
+// There is a single segment if the trace cannot be cut, or if `keep_going`, which may be empty,
+// returns false; the reader of the segment will call it again.
 SegmentPlan PlanSegments(const ByteSource& source, size_t jobs, uint64_t min_bytes,
                          const std::function<bool()>& keep_going);
 
@@ -58,8 +58,8 @@ SegmentPlan PlanSegments(const ByteSource& source, size_t jobs, uint64_t min_byt
 // returns, on this thread and others, and are then appended to `first` in order. A segment that
 // does not continue the one before it, whose results do not fit, or whose consumer wanted no more,
 // is read again with `reader` into `first`. Reading ends once `first` wants no more. In the end,
-// `first` and `*reader` are as if `first` had consumed all events of
-// `*reader`. `make` and the consumers must not throw anything except std::bad_alloc.
+// `first` and `*reader` are as if `first` had consumed all events of `*reader`. `make` and the
+// consumers must not throw anything except std::bad_alloc.
 void ReadSegments(const SegmentPlan& plan,
                   absl::FunctionRef<std::unique_ptr<SegmentConsumer>()> make, Reader* reader,
                   SegmentConsumer* first);

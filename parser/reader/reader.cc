@@ -348,7 +348,7 @@ Fault ReaderImpl::SayIfCut(Fault fault) const {
 }
 
 Event* ReaderImpl::Fail(Fault fault) {
-  // If the trace is cut off, what is missing came after the place of the cut.
+  // If the trace is cut off, the missing part came after the cut.
   const absl::Status& cut = generation_->integrity().cut;
   pending_ = LacksSomething(fault.id) && !cut.ok() ? cut : FaultStatus(std::move(fault));
   return nullptr;

@@ -108,9 +108,9 @@ class ReaderImpl {
   EventOrder::Outcome TryPlainly(size_t index);
   bool IsPlain(ThreadCursor* cursor) const;
 
-  // Finds what comes next, even if it is faulty, and puts it into `room`. Returns the number of
-  // events. It is 0 if they were dropped, at the end of the generation, and after a failure, which
-  // sets pending_.
+  // Finds the next events, even if faulty, and puts them into `room`. Returns the number of events.
+  // It is 0 if they were dropped, at the end of the generation, and after a failure, which sets
+  // pending_.
   size_t FindNext(Event* room);
 
   // Completes `count` events before they are returned. Returns how many of them to return.
@@ -140,7 +140,7 @@ class ReaderImpl {
   absl::Span<const Event> TakeAhead();
 
   // The number of plain blocks after an event that was not plain before the other thread is used
-  // again. If there are many faults, it would only be in the way.
+  // again. If there are many faults, it would only slow this thread down.
   static constexpr int kBlocksBeforeAhead = 8;
 
   // Whether there was a fault, or anything else that makes later events unreliable.
@@ -251,7 +251,7 @@ class ReaderImpl {
 
   uint64_t contexts_ = 0;  // The number of faults that were offered a context.
 
-  const bool watches_time_;  // Whether to report where a thread's time goes back.
+  const bool watches_time_;  // Whether to report events that go back in a thread's time.
   size_t jobs_ = 1;
   int plain_blocks_ = 0;  // The number of successive plain blocks.
 

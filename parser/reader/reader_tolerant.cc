@@ -25,15 +25,15 @@ void ReaderImpl::Recover() {
   doubtful_ = false;
   nested_ = false;
   if (salvages || was_flawed) ForgetWrongTime();
-  // If anything else was found missing, that was reported instead.
+  // If anything else was missing, it was already reported.
   if (jumps && salvages && !was_flawed && !lost_) ReportJump();
   // A generation states all statuses again. Checking them against a model that may be wrong would
   // report the same fault twice.
   if (was_flawed || jumps) scheduler_.Forget();
 }
 
-// Since Go 1.26, Go's reader accepts a jump, but may refuse later events because of what is
-// missing.
+// Since Go 1.26, Go's reader accepts a jump, but may reject later events because of the missing
+// generation.
 void ReaderImpl::ReportJump() {
   Fault fault = {FaultId::kGenerationOrder,
                  Place(),
@@ -117,7 +117,7 @@ void ReaderImpl::ContinueWithoutAdvance() {
   if (!lost_) Report(NoAdvance());
   lost_ = true;
   if (options_.mode == ReadMode::kCollect) {
-    // Other faults in the generation would only result from what is missing.
+    // Other faults in the generation would only be consequences of the missing part.
     DropGeneration();
     return;
   }

@@ -75,15 +75,16 @@ absl::Status AddSync(const ByteSource& source, Batch batch, uint64_t end, Versio
   return tables->AddSync(batch, version);
 }
 
-// Returns the fault with which reading the generation at `offset` ends, or OK; or kCancelled, once
-// `keep_going` says so.
+// Returns OK, the fault with which reading the generation at `offset` ends, or kCancelled once
+// `keep_going` returns false.
 absl::Status ReadGenerationAt(const ByteSource& source, uint64_t offset, Version version,
                               const std::function<bool()>& keep_going) {
   const std::unique_ptr<ByteSource> fork = StoppableSource::Wrap(source.Fork(offset), keep_going);
   GenerationReader reader(fork.get(), version);
   const absl::StatusOr<std::unique_ptr<Generation>> generation = reader.Next();
   if (!generation.ok() || *generation == nullptr) return generation.status();
-  // Up to Go 1.25, whatever follows a generation may be returned with it or after it.
+  // Up to Go 1.25, the status of the bytes after a generation may be returned with it or by the
+  // next call.
   const absl::Status& cut = (*generation)->integrity().cut;
   return cut.ok() && version < Version::kGo126 ? reader.Next().status() : cut;
 }

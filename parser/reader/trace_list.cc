@@ -109,7 +109,7 @@ class OneTraceSource final : public ByteSource {
   void Show() {
     window_ = source_->window();
     Walk();
-    // Hides what may be the header of another trace until that is known.
+    // Hides a possible header of another trace until all of it is in the window.
     if (wants_header_) window_ = window_.substr(0, next_ - offset_);
     if (end_.has_value()) {
       window_ = window_.substr(0, *end_ > offset_ ? *end_ - offset_ : 0);
@@ -210,7 +210,7 @@ absl::StatusOr<std::vector<TraceSpan>> ListTraces(ByteSource* source) {
     span.offset = source->offset();
     const absl::StatusOr<bool> next = internal::SkipTrace(source, &span.version);
     if (!next.ok()) {
-      // Of a trace of an unknown version, only the beginning is known.
+      // For a trace of an unknown version, only the beginning is known.
       if (spans.empty() || !FaultOf(next.status()).has_value()) return next.status();
       const absl::StatusOr<bool> rest =
           internal::MoveTo(std::numeric_limits<uint64_t>::max(), source);

@@ -13,10 +13,10 @@
 namespace gotrace::internal {
 namespace {
 
-// Reads a file, and fails once it turns out not to be as it was.
+// Reads a file, and fails once the file turns out to have changed.
 class UnchangedSource final : public SourceWrapper {
  public:
-  // Returns nullptr if `source` is.
+  // Returns nullptr if `source` is nullptr.
   static std::unique_ptr<ByteSource> Wrap(std::unique_ptr<ByteSource> source,
                                           const std::string& path, const FileState& before) {
     if (source == nullptr) return nullptr;
@@ -25,14 +25,14 @@ class UnchangedSource final : public SourceWrapper {
 
   absl::Status Fill(size_t size) override {
     absl::Status status = SourceWrapper::Fill(size);
-    // A file that grows is read to its new end. One that has become shorter ends earlier.
+    // A file that grows is read to its new end. A file that has become shorter ends earlier.
     const uint64_t read = input_read();
     const bool is_at_end = window_.size() < size || !status.ok();
     if (read <= static_cast<uint64_t>(before_.size) && !is_at_end) return status;
     absl::Status changed =
         CheckUnchanged(path_, before_, std::max(read, static_cast<uint64_t>(before_.size)));
     if (changed.ok()) return status;
-    // Otherwise bytes that are in memory already would be used in spite of the error.
+    // Otherwise bytes that are already in memory would be used in spite of the error.
     window_ = window_.substr(0, 0);
     return changed;
   }

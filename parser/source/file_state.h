@@ -1,7 +1,7 @@
-// Notices that a file which is read several times was changed in between.
+// Detects that a file that is read several times was changed in between.
 //
-// This compares what the file system says, which costs nothing, for readings that may end anywhere.
-// SteadyInput compares the bytes of readings that go on to the end, and ignores what is added.
+// This compares the file's metadata, which costs nothing, so reading may end anywhere. SteadyInput
+// compares the bytes instead, which requires reading to the end, and ignores data that is appended.
 #ifndef GOTRACE_PARSER_SOURCE_FILE_STATE_H_
 #define GOTRACE_PARSER_SOURCE_FILE_STATE_H_
 
@@ -16,7 +16,8 @@
 
 namespace gotrace::internal {
 
-// What shows whether a file was changed. All inputs that are not regular files are equal.
+// The metadata that shows whether a file was changed. All inputs that are not regular files are
+// equal.
 struct FileState {
   uint64_t device = 0;
   uint64_t number = 0;
@@ -28,16 +29,16 @@ struct FileState {
 };
 FileState StateOf(const std::string& path);
 
-// Returns the error kAborted if the file is no longer as it was: what several readings of it found
-// does not belong together.
+// Returns the error kAborted if the file has changed, so that the results of reading it several
+// times do not fit together.
 absl::Status CheckUnchanged(const std::string& path, const FileState& before);
 
-// The same for a reading that found `size` bytes. A file that grows and shrinks again within a tick
-// of the file system's clock looks as before, but may have had other bytes meanwhile.
+// The same after `size` bytes were read. A file that grows and shrinks again within a tick of the
+// file system's clock has the same metadata as before, but may have had other bytes meanwhile.
 absl::Status CheckUnchanged(const std::string& path, const FileState& before, uint64_t size);
 
-// Opens the file as OpenSource() does, with the same error if it is no longer as it was. Reading
-// the source fails with it as well, if the file changes later.
+// Opens the file as OpenSource() does, but fails with kAborted if it has changed. If it changes
+// later, reading the source fails with the same error.
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenUnchanged(const std::string& path,
                                                           const ReaderLimits& limits,
                                                           const FileState& before);

@@ -1,4 +1,4 @@
-// What the sources share that pass on another one, and watch, stop or hide something of it.
+// The base class of sources that forward another source, and watch, stop or hide parts of it.
 #ifndef GOTRACE_PARSER_SOURCE_SOURCE_WRAPPER_H_
 #define GOTRACE_PARSER_SOURCE_SOURCE_WRAPPER_H_
 
@@ -12,7 +12,8 @@
 
 namespace gotrace::internal {
 
-// Passes on another source. It cannot be forked unless a derived class does so with wrapped().
+// Forwards another source. It cannot be forked unless a derived class implements this with
+// wrapped().
 class SourceWrapper : public ByteSource {
  public:
   absl::Status Fill(size_t size) override {

@@ -25,7 +25,8 @@ class SteadyInput::WatchedSource final : public SourceWrapper {
 
   absl::Status Fill(size_t size) override {
     absl::Status status = SourceWrapper::Fill(size);
-    // A source that was stopped shows nothing, even where another reading reached the end.
+    // The end of a source that was stopped proves nothing, even where another reading reached the
+    // end.
     if (absl::IsCancelled(status)) return status;
     const bool at_end = window_.size() < size || !status.ok();
     Cut();
@@ -38,7 +39,7 @@ class SteadyInput::WatchedSource final : public SourceWrapper {
   }
 
  private:
-  // Hides what was added since another reading reached the end.
+  // Hides data that was appended since another reading reached the end.
   void Cut() {
     if (end_->bytes.has_value()) {
       window_ = window_.substr(0, end_->bytes->size - std::min(end_->bytes->size, offset_));
@@ -73,7 +74,7 @@ class SteadyInput::WatchedSource final : public SourceWrapper {
   XXH3_state_t hash_;
   uint64_t hashed_;  // The offset after the last byte that was hashed.
   bool is_checked_ = false;
-  absl::Status status_;  // At the end, once that is checked.
+  absl::Status status_;  // The status at the end, once it was checked.
 };
 
 std::unique_ptr<ByteSource> SteadyInput::Watch(std::unique_ptr<ByteSource> source) const {

@@ -1,7 +1,7 @@
-// Makes sure that an input which is read several times has the same bytes each time.
+// Makes sure that an input that is read several times has the same bytes each time.
 //
-// A program may still be writing a trace while it is read, or replace it with another. What one
-// reading found then does not hold for the next, such as where its generations are.
+// A program may still be writing a trace while it is read, or replace it with another one. Then
+// facts from one reading, such as the places of generations, are not true for the next.
 #ifndef GOTRACE_PARSER_SOURCE_STEADY_INPUT_H_
 #define GOTRACE_PARSER_SOURCE_STEADY_INPUT_H_
 
@@ -15,7 +15,7 @@
 
 namespace gotrace::internal {
 
-// The bytes of an input.
+// The size and a hash of an input.
 struct InputBytes {
   uint64_t size = 0;
   uint64_t hash = 0;
@@ -33,7 +33,7 @@ class SteadyInput {
   // Watches the readings of an input whose bytes are known.
   explicit SteadyInput(InputBytes bytes) : end_(std::make_shared<End>()) { end_->bytes = bytes; }
 
-  // Returns a source of the bytes of `source`, which is at its beginning, that is watched. It may
+  // Returns a watched source of the bytes of `source`, which must be at its beginning. It may
   // outlive this object.
   std::unique_ptr<ByteSource> Watch(std::unique_ptr<ByteSource> source) const;
 
@@ -43,7 +43,7 @@ class SteadyInput {
  private:
   struct End {
     std::optional<InputBytes> bytes;
-    absl::Status status;  // What reading returned there: a compressed input may be damaged.
+    absl::Status status;  // The status of reading at the end: a compressed input may be damaged.
   };
   class WatchedSource;
 

@@ -26,12 +26,12 @@ class StoppableSource final : public SourceWrapper {
     return std::unique_ptr<ByteSource>(new StoppableSource(std::move(source), keep_going));
   }
 
-  // The status of whatever was stopped.
+  // Returns the status of work that was stopped.
   static absl::Status Stopped() { return absl::CancelledError("stopped by the program"); }
 
   absl::Status Fill(size_t size) override {
     if (!keep_going_()) {
-      // Otherwise bytes that are in memory already would be used in spite of the error.
+      // Otherwise bytes that are already in memory would be used in spite of the error.
       window_ = window_.substr(0, 0);
       return Stopped();
     }
@@ -52,7 +52,7 @@ class StoppableSource final : public SourceWrapper {
     Show(/*size=*/0);
   }
 
-  // Of a source in memory shows only a part, so that Fill() is called for the next one.
+  // Limits the window of a source in memory to a part, so that Fill() is called for the next part.
   void Show(size_t size) {
     constexpr size_t kShown = 1 << 16;
     window_ = window_.substr(0, std::max(size, kShown));

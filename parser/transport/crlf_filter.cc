@@ -3,10 +3,10 @@
 // The header of a batch gives the size of its payload after every "\r\n" in both is converted back.
 // If the events of that payload decode, and another batch follows, the batch is done. Otherwise, a
 // depth-first search tries to keep some pairs. A state is a position in the input, the size of the
-// payload so far, and what the previous events say about the next one. From a state, one event is
-// decoded, with each choice of which of its first few pairs to keep. Dead ends are not tried again.
-// If the search finds nothing within the allowed work, the place where the next batch begins still
-// determines how many pairs to keep.
+// payload so far, and the constraints of the previous events on the next one. From a state, one
+// event is decoded, with each choice of which of its first few pairs to keep. Dead ends are not
+// tried again. If the search finds nothing within the allowed work, the place where the next batch
+// begins still determines how many pairs to keep.
 #include "parser/transport/crlf_filter.h"
 
 #include <algorithm>

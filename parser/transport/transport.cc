@@ -82,7 +82,7 @@ bool IsText(absl::string_view bytes) {
   });
 }
 
-// Collects signs of what happened to bytes in transport.
+// Collects signs of damage to bytes in transport.
 class Signs {
  public:
   // Examines `bytes`, which begin with the bytes of the previous call.
@@ -93,7 +93,7 @@ class Signs {
     while (next_character_ < bytes.size() && !not_utf8_ && TakeCharacter(bytes)) continue;
   }
 
-  // Returns whether it is certain that nothing happened to the bytes.
+  // Returns whether it is certain that the bytes are undamaged.
   bool untouched() const { return lone_lf_ && not_utf8_; }
 
   // Returns whether they may have been converted to UTF-8.
@@ -225,8 +225,8 @@ class Recogniser {
     }
   }
 
-  // Returns what happened to the bytes of a trace whose header is intact: the header has neither
-  // line ends nor characters beyond ASCII. `is_characters` says that the bytes are certainly UTF-8.
+  // Returns the damage to the bytes of a trace whose header is intact, as it has neither line ends
+  // nor characters beyond ASCII. `is_characters` says that the bytes are certainly UTF-8.
   Layers RecogniseChanged(absl::string_view bytes, bool whole, bool is_characters) {
     Signs signs;
     signs.Take(bytes);
@@ -288,9 +288,9 @@ class Recogniser {
     return layer;
   }
 
-  // Determines the code page in which the bytes were read, and what happened to them before that;
-  // they may have been encoded as UTF-8 several times. `*best`, which belongs to `bytes`, is
-  // replaced with that of the restored bytes.
+  // Determines the code page in which the bytes were read, and the damage before that; they may
+  // have been encoded as UTF-8 several times. `*best`, which belongs to `bytes`, is replaced with
+  // that of the restored bytes.
   Layers BestCodePage(absl::string_view bytes, bool whole, int depth, Walk* best) {
     constexpr int kMaxTimes = 3;
     Layers layers;
@@ -625,7 +625,7 @@ class UndoneSource final : public ByteSource {
 };
 
 // Extends the window as far as needed to recognise the input. Returns whether it begins with a
-// header and certainly nothing happened to it.
+// header and is certainly undamaged.
 bool LookAt(ByteSource* source) {
   // Errors occur again when the source is read.
   source->Fill(kHeaderSize).IgnoreError();

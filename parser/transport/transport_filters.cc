@@ -511,7 +511,7 @@ class HexDumpFilter final : public Filter {
   std::optional<uint64_t> first_offset_;
   uint64_t offset_ = 0;     // The number of bytes output so far.
   uint64_t repeat_to_ = 0;  // The offset up to which the last line before a "*" is repeated.
-  std::string repeated_;    // That line.
+  std::string repeated_;    // The repeated line.
   std::string pending_;     // The last line, which the next one may shorten.
   bool is_squeezed_ = false;
 };

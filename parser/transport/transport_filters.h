@@ -1,4 +1,4 @@
-// Filters that undo what transport did to the bytes of a trace, one for each kind.
+// Filters that undo damage in transport, one for each kind.
 #ifndef GOTRACE_PARSER_TRANSPORT_TRANSPORT_FILTERS_H_
 #define GOTRACE_PARSER_TRANSPORT_TRANSPORT_FILTERS_H_
 

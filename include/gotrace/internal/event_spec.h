@@ -83,12 +83,12 @@ struct EventSpec {
   uint32_t since = 0;                         // The NN of the first version, 1.NN, that has it.
   EventForm form = EventForm::kStructural;    //
   Experiment experiment = Experiment::kNone;  //
-  EventType start = EventType::kNone;         // For the end of a range: the type that begins it.
+  EventType start = EventType::kNone;         // For the end of a range: the type of its beginning.
   uint8_t arg_count = 0;                      // Including "dt".
   const char* arg_names[kMaxArgs] = {};       // As the text form spells them.
   ArgType arg_types[kMaxArgs] = {};           //
   int8_t stack_arg = kNoArg;                  // The argument with the executing context's stack.
-  int8_t other_stack_arg = kNoArg;            // The one with another goroutine's stack (new_stack).
+  int8_t other_stack_arg = kNoArg;            // With another goroutine's stack (new_stack).
 
   bool timed() const { return form == EventForm::kTimed; }
   absl::Span<const char* const> args() const { return absl::MakeConstSpan(arg_names, arg_count); }

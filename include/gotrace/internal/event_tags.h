@@ -18,18 +18,18 @@ class EventTags {
  public:
   constexpr EventTags() : EventTags(EventType{}, EventKind{}) {}
 
-  // The tags of a sound event that is not a transition.
+  // Makes the tags of a sound event that is not a transition.
   constexpr EventTags(EventType type, EventKind kind)
       : EventTags(type, kind, 0, 0, FaultId::kEnd) {}
 
   constexpr EventType type() const { return static_cast<EventType>(Byte(0)); }
   constexpr EventKind kind() const { return static_cast<EventKind>(Byte(1)); }
 
-  // For kStateTransition: a GoState or ProcState.
+  // Return the GoStates or ProcStates of a kStateTransition event.
   constexpr uint8_t from() const { return Byte(2); }
   constexpr uint8_t to() const { return Byte(3); }
 
-  // kEnd if there is none.
+  // Returns the fault, or kEnd if there is none.
   constexpr FaultId fault() const { return static_cast<FaultId>(Byte(4)); }
 
   // Returns these tags with a transition. `State` is GoState or ProcState.

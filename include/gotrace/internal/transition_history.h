@@ -28,8 +28,8 @@ class TransitionHistory {
             count);
   }
 
-  // Puts the transitions of `before`, of which there are `before_count`, before these, as if both
-  // had been added to one history.
+  // Inserts the `before_count` transitions of `before` before these, as if all had been added to
+  // one history.
   void Prepend(const TransitionHistory& before, uint8_t before_count, uint8_t* count) {
     if (*count >= kKept) return;
     TransitionHistory all = before;
@@ -53,7 +53,7 @@ class TransitionHistory {
  private:
   void AddBits(uint64_t bits, uint8_t* count) {
     last_[*count % kKept] = bits;
-    // Once all places are taken it counts from kKept on again.
+    // Once all places are taken, the count wraps around to kKept.
     *count = *count == 2 * kKept - 1 ? kKept : *count + 1;
   }
 
