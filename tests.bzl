@@ -24,7 +24,7 @@ def gotrace_tests(srcs, deps, name = "tests", data = [], tags = [], size = "medi
         native.filegroup(
             name = "cc_files",
             testonly = True,
-            srcs = native.glob(["*.cc", "*.h"]),
+            srcs = native.glob(["*.cc", "*.h", "*/*.cc", "*/*.h"]),
             visibility = ["//testing:__pkg__"],
         )
     count = (len(srcs) + _FILES_IN_A_UNIT - 1) // _FILES_IN_A_UNIT

@@ -39,9 +39,9 @@
 #include "absl/types/span.h"
 #include "bench/hostile_traces.h"
 #include "bench/quantity_traces.h"
-#include "tools/command_line.h"
-#include "tools/output.h"
-#include "tools/registry.h"
+#include "tools/cli/command_line.h"
+#include "tools/cli/output.h"
+#include "tools/cli/registry.h"
 
 namespace gotrace::internal {
 namespace {

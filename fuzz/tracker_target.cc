@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "analysis/interval_log.h"
+#include "analysis/intervals/interval_log.h"
 #include "fuzz/target.h"
 #include "gotrace/analysis.h"
 #include "gotrace/analyze.h"

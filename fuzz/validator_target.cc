@@ -15,9 +15,9 @@
 #include "fuzz/target.h"
 #include "gotrace/validate.h"
 #include "testing/json_checker.h"
-#include "tools/command_line.h"
-#include "tools/output.h"
-#include "tools/registry.h"
+#include "tools/cli/command_line.h"
+#include "tools/cli/output.h"
+#include "tools/cli/registry.h"
 
 namespace gotrace::internal {
 

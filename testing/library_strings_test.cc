@@ -1,5 +1,5 @@
 // Tests that no text of the library names a flag of gotrace-dump: a program that uses the library
-// has other flags. tools/hints.h has what the program adds.
+// has other flags. tools/cli/hints.h has what the program adds.
 #include <filesystem>
 #include <fstream>
 #include <string>

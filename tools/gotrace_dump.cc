@@ -10,12 +10,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/types/span.h"
-#include "tools/command.h"
-#include "tools/command_line.h"
-#include "tools/output.h"
-#include "tools/registry.h"
-#include "tools/report.h"
-#include "tools/self_trace.h"
+#include "tools/cli/command.h"
+#include "tools/cli/command_line.h"
+#include "tools/cli/output.h"
+#include "tools/cli/registry.h"
+#include "tools/cli/report.h"
+#include "tools/cli/self_trace.h"
 
 namespace gotrace::internal {
 namespace {

@@ -221,7 +221,7 @@ TEST_F(DumpTrace2Test, Signals) {
     EXPECT_EQ(result.exit_code, 128 + number) << result.err;
     EXPECT_TRUE(std::filesystem::is_empty(output));
     EXPECT_TRUE(absl::StrContains(PerfTexts(), "main signal  signo:0")) << PerfTexts();
-    EXPECT_TRUE(absl::StrContains(Read("p"), " tools/self_trace.cc:")) << Read("p");
+    EXPECT_TRUE(absl::StrContains(Read("p"), " tools/cli/self_trace.cc:")) << Read("p");
     EXPECT_TRUE(absl::EndsWith(Read("e"), absl::StrCat("\"signo\":", number, "}\n"))) << Read("e");
     EXPECT_TRUE(absl::EndsWith(Read("n"), absl::StrCat(" code:", number, "\n"))) << Read("n");
   }

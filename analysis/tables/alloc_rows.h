@@ -6,7 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
-#include "analysis/heap_layout.h"
+#include "analysis/heap/heap_layout.h"
 #include "analysis/tables/table_rows.h"
 #include "gotrace/event.h"
 #include "gotrace/interner.h"

@@ -1,7 +1,7 @@
 #include "analysis/tables/range_rows.h"
 
+#include "analysis/core/time_sums.h"
 #include "analysis/tables/row_values.h"
-#include "analysis/time_sums.h"
 #include "gotrace/states.h"
 
 namespace gotrace::internal {

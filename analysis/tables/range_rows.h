@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "analysis/range_tracker.h"
+#include "analysis/intervals/range_tracker.h"
 #include "analysis/tables/histogram_rows.h"
 #include "analysis/tables/stack_rows.h"
 #include "analysis/tables/table_rows.h"

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "analysis/proc_limits.h"
-#include "analysis/runtime_functions.h"
+#include "analysis/core/time_sums.h"
+#include "analysis/gc/proc_limits.h"
+#include "analysis/intervals/runtime_functions.h"
 #include "analysis/tables/row_values.h"
-#include "analysis/time_sums.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/event_type.h"
 

@@ -11,11 +11,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "analysis/sums_by_start.h"
+#include "analysis/intervals/sums_by_start.h"
 #include "analysis/tables/histogram_rows.h"
 #include "analysis/tables/stack_rows.h"
 #include "analysis/tables/table_rows.h"
-#include "analysis/task_table.h"
+#include "analysis/tasks/task_table.h"
 #include "gotrace/event.h"
 #include "gotrace/ids.h"
 #include "gotrace/interner.h"

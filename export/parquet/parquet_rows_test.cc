@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "analysis/built_events.h"
+#include "analysis/core/built_events.h"
 #include "export/parquet/checked_files.h"
 #include "export/parquet/parquet_reader.h"
 #include "export/parquet/parquet_table.h"

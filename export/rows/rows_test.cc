@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "analysis/built_events.h"
+#include "analysis/core/built_events.h"
 #include "export/rows/describe_tables.h"
 #include "export/rows/text_rows.h"
 #include "gotrace/byte_sink.h"

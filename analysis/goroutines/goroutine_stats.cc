@@ -1,0 +1,286 @@
+// The state intervals of a goroutine add up to its ExecutionTimes; ranges come from events.
+#include "gotrace/goroutine_stats.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "analysis/core/named_times.h"
+#include "analysis/core/time_sums.h"
+#include "analysis/intervals/partial_goroutines.h"
+#include "analysis/intervals/range_tracker.h"
+#include "gotrace/event_type.h"
+
+namespace gotrace {
+
+using internal::AddTime;
+using internal::Between;
+using internal::PartialGoroutines;
+using internal::RangeTracker;
+using internal::RuntimeRange;
+using internal::SubtractTime;
+
+struct NamedTimes::Index {
+  absl::flat_hash_map<StringId, size_t> places;  // In `times_`.
+};
+
+NamedTimes::NamedTimes() = default;
+NamedTimes::NamedTimes(std::vector<NamedTime> times) : times_(std::move(times)) {}
+NamedTimes::NamedTimes(const NamedTimes& other) : times_(other.times_) {}
+NamedTimes& NamedTimes::operator=(const NamedTimes& other) { return *this = NamedTimes(other); }
+NamedTimes::NamedTimes(NamedTimes&&) noexcept = default;
+NamedTimes& NamedTimes::operator=(NamedTimes&&) noexcept = default;
+NamedTimes::~NamedTimes() = default;
+
+size_t NamedTimes::Find(StringId name) {
+  // Programs have few names, for which a linear search is faster.
+  constexpr size_t kMaxSearched = 16;
+  if (times_.size() <= kMaxSearched) {
+    const auto is_it = [&](const NamedTime& time) { return time.name == name; };
+    return static_cast<size_t>(absl::c_find_if(times_, is_it) - times_.begin());
+  }
+  if (index_ == nullptr) {
+    index_ = std::make_unique<Index>();
+    for (size_t i = 0; i < times_.size(); ++i) index_->places.emplace(times_[i].name, i);
+  }
+  // The caller is about to add the name there.
+  return index_->places.try_emplace(name, times_.size()).first->second;
+}
+
+void NamedTimes::Add(StringId name, int64_t time) {
+  const size_t place = Find(name);
+  if (place == times_.size()) times_.push_back({name, 0});
+  AddTime(time, &times_[place].time);
+}
+
+int64_t ExecutionTimes::BlockedTotal() const {
+  int64_t sum = 0;
+  for (const NamedTime& reason : blocked) AddTime(reason.time, &sum);
+  return sum;
+}
+
+int64_t ExecutionTimes::Unknown() const {
+  int64_t unknown = total;
+  for (const int64_t known : {running, runnable, syscall, syscall_blocked, BlockedTotal()}) {
+    SubtractTime(known, &unknown);
+  }
+  return std::max<int64_t>(unknown, 0);
+}
+
+void ExecutionTimes::Add(const ExecutionTimes& other) {
+  AddTime(other.total, &total);
+  AddTime(other.running, &running);
+  AddTime(other.runnable, &runnable);
+  AddTime(other.syscall, &syscall);
+  AddTime(other.syscall_blocked, &syscall_blocked);
+  for (const NamedTime& reason : other.blocked) blocked.Add(reason.name, reason.time);
+  for (const NamedTime& range : other.ranges) ranges.Add(range.name, range.time);
+}
+
+void GoroutineGroup::Add(const ExecutionTimes& one) {
+  ++count;
+  times.Add(one);
+  total.Add(static_cast<uint64_t>(one.total));
+  running.Add(static_cast<uint64_t>(one.running));
+  runnable.Add(static_cast<uint64_t>(one.runnable));
+  blocked.Add(static_cast<uint64_t>(one.BlockedTotal()));
+  syscall.Add(static_cast<uint64_t>(one.syscall) + static_cast<uint64_t>(one.syscall_blocked));
+}
+
+void GoroutineGroup::Merge(const GoroutineGroup& other) {
+  count += other.count;
+  times.Add(other.times);
+  total.Merge(other.total);
+  running.Merge(other.running);
+  runnable.Merge(other.runnable);
+  blocked.Merge(other.blocked);
+  syscall.Merge(other.syscall);
+}
+
+namespace {
+
+void MapIds(const InternerMap& ids, ExecutionTimes* times) {
+  times->blocked = internal::WithIds(ids, times->blocked);
+  times->ranges = internal::WithIds(ids, times->ranges);
+}
+
+}  // namespace
+
+class GoroutineStats::Impl {
+ public:
+  Impl(Interner* interner, Options options) : interner_(*interner), options_(std::move(options)) {}
+
+  void Begin(int64_t trace_start, EventFilter::Times window) {
+    options_.filter = options_.filter.Within(trace_start, window);
+  }
+  void AddEvents(absl::Span<const Event> events);
+  void AddGoroutine(const GoInterval& interval);
+  void Merge(Impl& next, const InternerMap& ids);
+  void Finish(int64_t end);
+
+  absl::Span<const GoroutineLife> lives() const { return lives_; }
+  absl::Span<const GoroutineGroup> groups() const { return groups_; }
+
+ private:
+  struct Data {
+    GoroutineLife life;
+    int64_t last = 0;  // The end of the last interval.
+  };
+  using Goroutines = PartialGoroutines<Data>;
+
+  void AddRange(const RuntimeRange& range);
+
+  // Adds a complete life.
+  void Keep(const Goroutines::Entry& entry);
+
+  // Adds the rest of a life, from the following part of the trace.
+  static void Continue(Goroutines::Entry& rest, Goroutines::Entry& entry);
+
+  Interner& interner_;
+  Options options_;
+
+  Goroutines goroutines_{[this](Goroutines::Entry& entry) { Keep(entry); }, Continue};
+
+  RangeTracker ranges_{
+      &interner_,
+      RangeTracker::Crossing::kPieces,
+      {EventType::kSTWBegin, EventType::kGCSweepBegin, EventType::kGCMarkAssistBegin},
+      [this](const RuntimeRange& range) { AddRange(range); }};
+
+  std::vector<GoroutineLife> lives_;
+  absl::flat_hash_map<StringId, GoroutineGroup> groups_by_name_;
+  std::vector<GoroutineGroup> groups_;
+};
+
+void GoroutineStats::Impl::AddEvents(absl::Span<const Event> events) {
+  for (const Event& event : events) ranges_.Add(event);
+  goroutines_.SeeEvents(events);
+}
+
+void GoroutineStats::Impl::AddRange(const RuntimeRange& range) {
+  const int64_t begin = std::max(range.begin, options_.filter.times.from);
+  const int64_t end = std::min(range.end, options_.filter.times.to);
+  const GoId goroutine = range.goroutine;
+  if (goroutine == GoId::kNone || !options_.filter.Selects(goroutine) || begin >= end) return;
+  goroutines_.Of(goroutine).data.life.times.ranges.Add(range.name, Between(begin, end));
+}
+
+void GoroutineStats::Impl::AddGoroutine(const GoInterval& interval) {
+  if (!options_.filter.Selects(interval.goroutine)) return;
+  Goroutines::Entry& entry = goroutines_.Begin(interval);
+  GoroutineLife& life = entry.data.life;
+  int64_t& last = entry.data.last;
+  if (life.goroutine == GoId::kNone) {
+    life.goroutine = interval.goroutine;
+    life.creation = last = interval.begin;
+    life.is_older = entry.is_older;
+  }
+  if (life.name == StringId::kEmpty) life.name = interner_.RootFunctionId(interval.stack);
+  last = std::max(last, interval.end);
+  const int64_t duration = static_cast<int64_t>(interval.duration());
+  ExecutionTimes& times = life.times;
+  switch (interval.state) {
+    case GoState::kRunning:
+      AddTime(duration, &times.running);
+      if (!life.start.has_value()) life.start = interval.begin;
+      break;
+    case GoState::kRunnable:
+      AddTime(duration, &times.runnable);
+      break;
+    case GoState::kWaiting:
+      if (duration > 0) times.blocked.Add(interval.reason, duration);
+      break;
+    case GoState::kSyscall:
+      AddTime(Between(interval.begin, interval.proc_until), &times.syscall);
+      AddTime(Between(interval.proc_until, interval.end), &times.syscall_blocked);
+      break;
+    default:
+      break;
+  }
+  if (interval.ends_life) life.end = interval.end;
+  goroutines_.End(interval, entry);
+}
+
+void GoroutineStats::Impl::Keep(const Goroutines::Entry& entry) {
+  if (!entry.is_seen) return;
+  const GoroutineLife& life = entry.data.life;
+  GoroutineGroup& group = groups_by_name_[life.name];
+  group.name = life.name;
+  ExecutionTimes times = life.times;
+  times.total = Between(life.creation, entry.data.last);
+  group.Add(times);
+  if (!options_.keep_each) return;
+  lives_.push_back(life);
+  lives_.back().times = std::move(times);
+}
+
+void GoroutineStats::Impl::Continue(Goroutines::Entry& rest, Goroutines::Entry& entry) {
+  // A goroutine that was not seen has only ranges.
+  if (!entry.is_seen) std::swap(rest.data, entry.data);
+  GoroutineLife& life = entry.data.life;
+  const GoroutineLife& more = rest.data.life;
+  life.times.Add(more.times);
+  if (!entry.is_seen || !rest.is_seen) return;
+  if (life.name == StringId::kEmpty) life.name = more.name;
+  if (!life.start.has_value()) life.start = more.start;
+  life.end = more.end;
+  entry.data.last = rest.data.last;
+}
+
+void GoroutineStats::Impl::Merge(Impl& next, const InternerMap& ids) {
+  ranges_.Merge(next.ranges_, ids);
+  goroutines_.Merge(next.goroutines_, [&](Data* data) {
+    data->life.name = ids(data->life.name);
+    MapIds(ids, &data->life.times);
+  });
+  for (GoroutineLife& life : next.lives_) {
+    life.name = ids(life.name);
+    MapIds(ids, &life.times);
+    lives_.push_back(std::move(life));
+  }
+  for (auto& [name, group] : next.groups_by_name_) {
+    group.name = ids(name);
+    MapIds(ids, &group.times);
+    GoroutineGroup& into = groups_by_name_[group.name];
+    into.name = group.name;
+    into.Merge(group);
+  }
+}
+
+void GoroutineStats::Impl::Finish(int64_t end) {
+  ranges_.Finish(end);
+  goroutines_.Finish();
+  absl::c_sort(lives_, [](const GoroutineLife& a, const GoroutineLife& b) {
+    return a.creation != b.creation ? a.creation < b.creation : a.goroutine < b.goroutine;
+  });
+  for (auto& [name, group] : groups_by_name_) groups_.push_back(std::move(group));
+  for (GoroutineGroup& group : groups_) {
+    internal::SortByName(interner_, &group.times.blocked);
+    internal::SortByName(interner_, &group.times.ranges);
+  }
+  for (GoroutineLife& life : lives_) internal::SortByName(interner_, &life.times.ranges);
+  absl::c_sort(groups_, [&](const GoroutineGroup& a, const GoroutineGroup& b) {
+    return interner_.String(a.name) < interner_.String(b.name);
+  });
+}
+
+GoroutineStats::GoroutineStats(Interner* interner, Options options)
+    : impl_(std::make_unique<Impl>(interner, std::move(options))) {}
+GoroutineStats::~GoroutineStats() = default;
+
+void GoroutineStats::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->Begin(trace_start, window);
+}
+void GoroutineStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
+void GoroutineStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
+void GoroutineStats::Merge(GoroutineStats&& next, const InternerMap& ids) {
+  impl_->Merge(*next.impl_, ids);
+}
+void GoroutineStats::Finish(int64_t end) { impl_->Finish(end); }
+
+absl::Span<const GoroutineLife> GoroutineStats::lives() const { return impl_->lives(); }
+absl::Span<const GoroutineGroup> GoroutineStats::groups() const { return impl_->groups(); }
+
+}  // namespace gotrace

@@ -1,0 +1,216 @@
+#include "gotrace/goroutine_stats.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "analysis/core/cut_trace.h"
+#include "analysis/core/stats_text.h"
+#include "gotrace/go_stats.h"
+#include "gotrace/read_parallel.h"
+#include "gotrace/reader.h"
+#include "gtest/gtest.h"
+#include "testdata/test_data.h"
+
+namespace gotrace::internal {
+namespace goroutine_stats_test {
+
+using Options = GoroutineStats::Options;
+
+std::unique_ptr<MergeableAnalysisSink<GoroutineStats>> MakeSink(
+    Options options, AnalysisSink::Options sink_options = {}) {
+  return std::make_unique<MergeableAnalysisSink<GoroutineStats>>(
+      [&](Interner* interner) { return std::make_unique<GoroutineStats>(interner, options); },
+      sink_options);
+}
+
+const GoroutineStats& StatsOf(const AnalysisSink& sink) {
+  return static_cast<const GoroutineStats&>(sink.analysis());
+}
+
+std::string AllTextOf(const AnalysisSink& sink) {
+  std::string text;
+  for (const GoroutineLife& life : StatsOf(sink).lives()) {
+    absl::StrAppend(&text, TextOf(sink.interner(), life));
+  }
+  for (const GoroutineGroup& group : StatsOf(sink).groups()) {
+    absl::StrAppend(&text, TextOf(sink.interner(), group));
+  }
+  return text;
+}
+
+TEST(GoroutineStats, AreTheSameHoweverTheTraceIsCut) {
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    ExpectSameHoweverCut(
+        ReadTestTrace(test.name),
+        [](AnalysisSink::Options options) { return MakeSink({.keep_each = true}, options); },
+        AllTextOf);
+  }
+}
+
+// Reads a trace on two cores. `options` are those of the analysis, `sink_options` those of its
+// sink.
+std::string ReadOnTwoCores(const std::string& bytes, const Options& options,
+                           const AnalysisSink::Options& sink_options) {
+  ReaderOptions reading;
+  reading.jobs = 2;
+  reading.tuning.jobs_from_bytes = 0;
+  std::unique_ptr<MergeableAnalysisSink<GoroutineStats>> sink;
+  EXPECT_TRUE(
+      ReadParallel(
+          *SourceFromBytes(bytes), reading, [&] { return MakeSink(options, sink_options); }, &sink)
+          .ok());
+  return AllTextOf(*sink);
+}
+
+TEST(GoroutineStats, AreTheSameOnTwoCores) {
+  const std::string bytes = ReadTestTrace("go1.24-gc.trace");
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  const std::unique_ptr<AnalysisSink> whole = MakeSink({.keep_each = true});
+  ASSERT_TRUE(ReadInto(*reader, {whole.get()}).ok());
+  EXPECT_EQ(ReadOnTwoCores(bytes, {.keep_each = true}, {}), AllTextOf(*whole));
+}
+
+TEST(GoroutineStats, AWindowCanBeGivenInAnyWay) {
+  const std::string bytes = ReadTestTrace("go1.24-gc.trace");
+  const int64_t start = Reader::FromBytes(bytes)->Next()->time();
+  const EventFilter::Times since_start = {50'000'000, 150'000'000};
+  const EventFilter::Times absolute = {start + since_start.from, start + since_start.to};
+  EventFilter filter;
+  filter.times = absolute;
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  const std::unique_ptr<AnalysisSink> sink =
+      MakeSink({.keep_each = true, .filter = filter}, {.window = absolute});
+  ASSERT_TRUE(ReadInto(*reader, {sink.get()}).ok());
+  const std::string expected = AllTextOf(*sink);
+  EXPECT_NE(expected, ReadOnTwoCores(bytes, {.keep_each = true}, {}));
+  EXPECT_EQ(ReadOnTwoCores(bytes, {.keep_each = true}, {.window = absolute}), expected);
+  EXPECT_EQ(ReadOnTwoCores(bytes, {.keep_each = true}, {.since_start = since_start}), expected);
+  filter = {};
+  filter.since_start = since_start;
+  EXPECT_EQ(ReadOnTwoCores(bytes, {.keep_each = true, .filter = filter}, {.window = absolute}),
+            expected);
+}
+
+TEST(GoroutineStats, PartitionLives) {
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const std::string bytes = ReadTestTrace(test.name);
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    ASSERT_TRUE(reader.ok());
+    const std::unique_ptr<AnalysisSink> sink = MakeSink({.keep_each = true});
+    ASSERT_TRUE(ReadInto(*reader, {sink.get()}).ok());
+    std::map<StringId, ExecutionTimes> sums;
+    for (const GoroutineLife& life : StatsOf(*sink).lives()) {
+      const ExecutionTimes& times = life.times;
+      EXPECT_EQ(times.total, times.running + times.runnable + times.syscall +
+                                 times.syscall_blocked + times.BlockedTotal())
+          << TextOf(sink->interner(), life);
+      EXPECT_TRUE(!life.end.has_value() || *life.end - life.creation == times.total);
+      sums[life.name].Add(times);
+    }
+    ASSERT_EQ(StatsOf(*sink).groups().size(), sums.size());
+    for (const GoroutineGroup& group : StatsOf(*sink).groups()) {
+      EXPECT_EQ(group.times.total, sums[group.name].total);
+      EXPECT_EQ(group.total.sum(), static_cast<uint64_t>(sums[group.name].total));
+      EXPECT_EQ(group.total.count(), group.count);
+    }
+  }
+}
+
+// Times in the states are compared by go_numbers_test.
+TEST(GoroutineStats, HaveTheNamesAndRangesOfGo) {
+  int ranges = 0;
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const std::string bytes = ReadTestTrace(test.name);
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    ASSERT_TRUE(reader.ok());
+    const std::unique_ptr<AnalysisSink> sink = MakeSink({.keep_each = true});
+    Interner interner;
+    GoCompatibleStats go(&interner);
+    ASSERT_TRUE(ReadInto(*reader, {sink.get(), &go}).ok());
+    std::map<GoId, const GoroutineLife*> last_lives;
+    for (const GoroutineLife& life : StatsOf(*sink).lives()) last_lives[life.goroutine] = &life;
+    ASSERT_EQ(last_lives.size(), go.goroutines().size());
+    for (const GoroutineLife& expected : go.goroutines()) {
+      ASSERT_TRUE(last_lives.contains(expected.goroutine));
+      const GoroutineLife& life = *last_lives[expected.goroutine];
+      EXPECT_EQ(sink->interner().String(life.name), interner.String(expected.name));
+      EXPECT_EQ(life.creation, expected.creation);
+      EXPECT_EQ(life.is_older, expected.is_older);
+      std::map<absl::string_view, int64_t> found;
+      std::map<absl::string_view, int64_t> of_go;
+      for (const NamedTime& range : life.times.ranges) {
+        found[sink->interner().String(range.name)] = range.time;
+      }
+      for (const NamedTime& range : expected.times.ranges) {
+        of_go[interner.String(range.name)] = range.time;
+      }
+      ranges += of_go.size();
+      EXPECT_EQ(found, of_go) << TextOf(sink->interner(), life) << TextOf(interner, expected);
+    }
+  }
+  EXPECT_GT(ranges, 100);
+}
+
+TEST(GoroutineStats, CountOnlyTheWindow) {
+  const std::string bytes = ReadTestTrace("go1.27-annotations.trace");
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  ASSERT_TRUE(reader.ok());
+  const std::unique_ptr<AnalysisSink> whole = MakeSink({.keep_each = true});
+  ASSERT_TRUE(ReadInto(*reader, {whole.get()}).ok());
+  int64_t begin = std::numeric_limits<int64_t>::max();
+  int64_t end = std::numeric_limits<int64_t>::min();
+  for (const GoroutineLife& life : StatsOf(*whole).lives()) {
+    begin = std::min(begin, life.creation);
+    end = std::max(end, life.creation + life.times.total);
+  }
+  // The parts of consecutive windows add up to the whole.
+  std::map<GoId, ExecutionTimes> sums;
+  const int64_t step = (end - begin) / 7 + 1;
+  for (int64_t from = begin; from < end; from += step) {
+    reader = Reader::FromBytes(bytes);
+    ASSERT_TRUE(reader.ok());
+    Options options = {.keep_each = true};
+    options.filter.times = {from, from + step};
+    const std::unique_ptr<AnalysisSink> part = MakeSink(options, {.window = options.filter.times});
+    ASSERT_TRUE(ReadInto(*reader, {part.get()}).ok());
+    for (const GoroutineLife& life : StatsOf(*part).lives()) {
+      EXPECT_LE(life.times.total, step);
+      ExecutionTimes times = life.times;
+      times.blocked = {};
+      times.ranges = {};
+      sums[life.goroutine].Add(times);
+    }
+  }
+  for (const GoroutineLife& life : StatsOf(*whole).lives()) {
+    const ExecutionTimes& sum = sums[life.goroutine];
+    EXPECT_EQ(sum.total, life.times.total) << life.goroutine;
+    EXPECT_EQ(sum.running, life.times.running) << life.goroutine;
+    EXPECT_EQ(sum.runnable, life.times.runnable) << life.goroutine;
+    EXPECT_EQ(sum.syscall, life.times.syscall) << life.goroutine;
+  }
+}
+
+TEST(GoroutineStats, KeepOnlySelectedGoroutines) {
+  const std::string bytes = ReadTestTrace("go1.27-annotations.trace");
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  ASSERT_TRUE(reader.ok());
+  Options options = {.keep_each = true};
+  options.filter.goroutines = {1};
+  const std::unique_ptr<AnalysisSink> sink = MakeSink(options);
+  ASSERT_TRUE(ReadInto(*reader, {sink.get()}).ok());
+  ASSERT_EQ(StatsOf(*sink).lives().size(), 1);
+  EXPECT_EQ(StatsOf(*sink).lives()[0].goroutine, GoId{1});
+  ASSERT_EQ(StatsOf(*sink).groups().size(), 1);
+  EXPECT_EQ(StatsOf(*sink).groups()[0].count, 1);
+}
+
+}  // namespace goroutine_stats_test
+}  // namespace gotrace::internal

@@ -1,0 +1,413 @@
+#include "gotrace/trace_summary.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "analysis/core/time_sums.h"
+#include "analysis/intervals/runtime_functions.h"
+#include "analysis/intervals/sums_by_start.h"
+#include "gotrace/event_type.h"
+#include "gotrace/goroutine_stats.h"
+#include "gotrace/leak_stats.h"
+
+namespace gotrace {
+
+using internal::AddTime;
+using internal::IsOfRuntime;
+
+namespace {
+
+using Latency = TraceSummary::Latency;
+using Function = TraceSummary::Function;
+using Place = TraceSummary::Place;
+using Leak = TraceSummary::Leak;
+
+// For each kind of row: the key by which rows are added, how they are added, and their order.
+
+auto KeyOf(const Latency& row) { return std::tie(row.kind, row.reason); }
+void AddRow(const Latency& row, Latency* sum) {
+  sum->durations.Merge(row.durations);
+  sum->clipped += row.clipped;
+  sum->longest.Merge(row.longest);
+}
+bool IsBefore(const Latency& a, const Latency& b) {
+  if (a.kind != b.kind) return a.kind < b.kind;
+  return a.durations.sum() != b.durations.sum() ? a.durations.sum() > b.durations.sum()
+                                                : a.reason < b.reason;
+}
+
+auto KeyOf(const Function& row) { return std::tie(row.name); }
+void AddRow(const Function& row, Function* sum) {
+  sum->count += row.count;
+  AddTime(row.running, &sum->running);
+  AddTime(row.runnable, &sum->runnable);
+  AddTime(row.syscall, &sum->syscall);
+  AddTime(row.blocked, &sum->blocked);
+}
+bool IsBefore(const Function& a, const Function& b) {
+  return a.running != b.running ? a.running > b.running : a.name < b.name;
+}
+
+auto KeyOf(const Place& row) { return std::tie(row.kind, row.reason, row.function); }
+void AddRow(const Place& row, Place* sum) {
+  sum->count += row.count;
+  AddTime(row.time, &sum->time);
+  sum->longest = std::max(sum->longest, row.longest);
+}
+bool IsBefore(const Place& a, const Place& b) {
+  return a.time != b.time ? a.time > b.time : KeyOf(a) < KeyOf(b);
+}
+
+auto KeyOf(const Leak& row) { return std::tie(row.start, row.reason, row.function); }
+void AddRow(const Leak& row, Leak* sum) {
+  sum->count += row.count;
+  sum->grown += row.grown;
+  sum->longest = std::max(sum->longest, row.longest);
+}
+bool IsBefore(const Leak& a, const Leak& b) {
+  return a.count != b.count ? a.count > b.count : KeyOf(a) < KeyOf(b);
+}
+
+// Adds rows with the same key, and sorts them.
+template <class Row>
+void Combine(std::vector<Row>* rows) {
+  absl::c_sort(*rows, [](const Row& a, const Row& b) { return KeyOf(a) < KeyOf(b); });
+  std::vector<Row> sums;
+  for (Row& row : *rows) {
+    if (!sums.empty() && KeyOf(sums.back()) == KeyOf(row)) {
+      AddRow(row, &sums.back());
+    } else {
+      sums.push_back(std::move(row));
+    }
+  }
+  absl::c_sort(sums, [](const Row& a, const Row& b) { return IsBefore(a, b); });
+  *rows = std::move(sums);
+}
+
+template <class Row>
+void MergeRows(const std::vector<Row>& more, std::vector<Row>* rows) {
+  rows->insert(rows->end(), more.begin(), more.end());
+  Combine(rows);
+}
+
+// For SumsByStart: the longest run of goroutines that started in a function.
+struct RunTraits {
+  struct Key {
+    StringId start = StringId::kEmpty;
+
+    friend bool operator==(const Key&, const Key&) = default;
+
+    template <class H>
+    friend H AbslHashValue(H h, const Key& key) {
+      return H::combine(std::move(h), key.start);
+    }
+  };
+  using Value = TraceSummary::Longest;
+
+  static Key MapIds(const InternerMap& ids, const Key& key) { return {ids(key.start)}; }
+  static void AddTo(const Value& value, Value* longest) { longest->Merge(value); }
+};
+
+}  // namespace
+
+void TraceSummary::Longest::Merge(const Longest& other) {
+  const auto place = [](const Longest& one) {
+    return std::tie(one.file, one.begin, one.goroutine);
+  };
+  if (other.length > length || (other.length == length && place(other) < place(*this))) {
+    *this = other;
+  }
+}
+
+void TraceSummary::Merge(const TraceSummary& other) {
+  traces += other.traces;
+  events += other.events;
+  AddTime(other.duration, &duration);
+  gomaxprocs = std::max(gomaxprocs, other.gomaxprocs);
+  procs.Add(other.procs);
+  AddTime(other.runnable, &runnable);
+  AddTime(other.idle_while_runnable, &idle_while_runnable);
+  gc_cycles += other.gc_cycles;
+  max_heap = std::max(max_heap, other.max_heap);
+  MergeRows(other.latencies, &latencies);
+  MergeRows(other.functions, &functions);
+  MergeRows(other.places, &places);
+  MergeRows(other.leaks, &leaks);
+  longest_run.Merge(other.longest_run);
+}
+
+void TraceSummary::SetFile(const std::string& file) {
+  for (Latency& latency : latencies) latency.longest.file = file;
+  longest_run.file = file;
+}
+
+class SummaryStats::Impl {
+ public:
+  Impl(Interner* interner, EventFilter::Times window)
+      : interner_(*interner),
+        window_(window),
+        goroutines_(interner, {.filter = FilterOf(window)}),
+        latencies_(interner, LatencyOptions(window)),
+        procs_(FilterOf(window)),
+        leaks_(interner, {.filter = FilterOf(window)}) {}
+
+  void Begin(int64_t trace_start, EventFilter::Times window) {
+    window_ = window_.And(window);
+    goroutines_.Begin(trace_start, window);
+    latencies_.Begin(trace_start, window);
+    procs_.Begin(trace_start, window);
+    leaks_.Begin(trace_start, window);
+  }
+  void AddEvents(absl::Span<const Event> events);
+  void AddGoroutine(const GoInterval& interval);
+  void AddProc(const ProcInterval& interval) { procs_.AddProc(interval); }
+  void Merge(Impl& next, const InternerMap& ids);
+  void Finish(int64_t end);
+
+  const TraceSummary& summary() const { return summary_; }
+
+ private:
+  static EventFilter FilterOf(EventFilter::Times window) {
+    EventFilter filter;
+    filter.times = window;
+    return filter;
+  }
+  static LatencyStats::Options LatencyOptions(EventFilter::Times window) {
+    LatencyStats::Options options;
+    options.cases = 1;
+    options.filter = FilterOf(window);
+    return options;
+  }
+
+  struct PlaceKey {
+    LatencyKind kind = LatencyKind::kBlocked;
+    StringId reason = StringId::kEmpty;
+    StringId function = StringId::kEmpty;
+
+    friend bool operator==(const PlaceKey&, const PlaceKey&) = default;
+
+    template <class H>
+    friend H AbslHashValue(H h, const PlaceKey& key) {
+      return H::combine(std::move(h), key.kind, key.reason, key.function);
+    }
+  };
+  // The function of a stack for TraceSummary::Place. `is_place` is set if it has one that counts.
+  struct StackFunction {
+    bool is_known = false;
+    bool is_place = false;
+    StringId function = StringId::kEmpty;
+  };
+
+  StackFunction FindFunction(StackId stack) const;
+  const StackFunction& FunctionOf(StackId stack);
+  void AddPlace(const GoInterval& interval);
+
+  void AddLatencies();
+  void AddPlaces();
+
+  Interner& interner_;
+  EventFilter::Times window_;
+  GoroutineStats goroutines_;
+  LatencyStats latencies_;
+  ProcStats procs_;
+  LeakStats leaks_;
+  int64_t begin_ = std::numeric_limits<int64_t>::max();
+  TraceSummary summary_;
+  absl::flat_hash_map<PlaceKey, TraceSummary::Place> places_;  // Without texts.
+  std::vector<StackFunction> functions_;                       // By StackId.
+  internal::SumsByStart<RunTraits> runs_{&interner_, ""};
+};
+
+void SummaryStats::Impl::AddEvents(absl::Span<const Event> events) {
+  goroutines_.AddEvents(events);
+  latencies_.AddEvents(events);
+  procs_.AddEvents(events);
+  leaks_.AddEvents(events);
+  runs_.SeeEvents(events);
+  begin_ = std::min(begin_, events.front().time());
+  for (const Event& event : events) {
+    if (!window_.Has(event.time())) continue;
+    ++summary_.events;
+    if (event.type() == EventType::kGCBegin) ++summary_.gc_cycles;
+    if (event.type() == EventType::kHeapAlloc) {
+      summary_.max_heap = std::max(summary_.max_heap, event.metric().value);
+    }
+  }
+}
+
+void SummaryStats::Impl::AddGoroutine(const GoInterval& interval) {
+  goroutines_.AddGoroutine(interval);
+  latencies_.AddGoroutine(interval);
+  procs_.AddGoroutine(interval);
+  leaks_.AddGoroutine(interval);
+  auto& entry = runs_.Begin(interval);
+  if (interval.state == GoState::kRunning) {
+    const Interval seen = interval.Seen();
+    TraceSummary::Longest run;
+    run.length = static_cast<int64_t>(seen.duration());
+    run.begin = seen.begin;
+    run.is_clipped = seen.begin_clipped || seen.end_clipped;
+    run.goroutine = interval.goroutine.value;
+    runs_.Add(RunTraits::Key(), run, &entry);
+  } else if (interval.state == GoState::kWaiting || interval.state == GoState::kSyscall) {
+    AddPlace(interval);
+  }
+  runs_.End(interval, entry);
+}
+
+void SummaryStats::Impl::Merge(Impl& next, const InternerMap& ids) {
+  goroutines_.Merge(std::move(next.goroutines_), ids);
+  latencies_.Merge(std::move(next.latencies_), ids);
+  procs_.Merge(std::move(next.procs_), ids);
+  leaks_.Merge(std::move(next.leaks_), ids);
+  runs_.Merge(next.runs_, ids);
+  for (const auto& [key, more] : next.places_) {
+    TraceSummary::Place& place = places_[{key.kind, ids(key.reason), ids(key.function)}];
+    place.count += more.count;
+    AddTime(more.time, &place.time);
+    place.longest = std::max(place.longest, more.longest);
+  }
+  begin_ = std::min(begin_, next.begin_);
+  summary_.events += next.summary_.events;
+  summary_.gc_cycles += next.summary_.gc_cycles;
+  summary_.max_heap = std::max(summary_.max_heap, next.summary_.max_heap);
+}
+
+SummaryStats::Impl::StackFunction SummaryStats::Impl::FindFunction(StackId stack) const {
+  const StringId root = interner_.RootFunctionId(stack);
+  StackFunction found = {.is_known = true, .function = root};
+  found.is_place = root != StringId::kEmpty && !IsOfRuntime(interner_.String(root));
+  if (!found.is_place) return found;
+  for (const FrameId id : interner_.Frames(stack)) {
+    const StringId function = interner_.FrameWithIds(id).func;
+    const absl::string_view name = interner_.String(function);
+    if (internal::IsOfLibrary(name)) continue;
+    found.function = function;
+    break;
+  }
+  return found;
+}
+
+const SummaryStats::Impl::StackFunction& SummaryStats::Impl::FunctionOf(StackId stack) {
+  const auto index = static_cast<size_t>(stack);
+  if (index >= functions_.size()) functions_.resize(index + 1);
+  if (!functions_[index].is_known) functions_[index] = FindFunction(stack);
+  return functions_[index];
+}
+
+void SummaryStats::Impl::AddPlace(const GoInterval& interval) {
+  const StackFunction& function = FunctionOf(interval.stack);
+  if (!function.is_place) return;
+  const bool is_syscall = interval.state == GoState::kSyscall;
+  PlaceKey key;
+  key.kind = is_syscall ? LatencyKind::kSyscall : LatencyKind::kBlocked;
+  if (!is_syscall) key.reason = interval.reason;
+  key.function = function.function;
+  const auto length = static_cast<int64_t>(interval.Seen().duration());
+  TraceSummary::Place& place = places_[key];
+  ++place.count;
+  AddTime(length, &place.time);
+  place.longest = std::max(place.longest, length);
+}
+
+void SummaryStats::Impl::AddLatencies() {
+  for (const LatencyGroup& group : latencies_.groups()) {
+    const LatencyKey& key = group.key;
+    Latency& latency = summary_.latencies.emplace_back();
+    latency.kind = key.kind;
+    latency.reason = std::string(interner_.String(key.reason));
+    latency.durations = group.durations;
+    latency.clipped = group.clipped;
+  }
+  for (const LatencyCase& one : latencies_.cases()) {
+    Latency& latency = summary_.latencies.emplace_back();
+    latency.kind = one.key.kind;
+    latency.reason = std::string(interner_.String(one.key.reason));
+    latency.longest.length = static_cast<int64_t>(one.duration());
+    latency.longest.begin = one.begin;
+    latency.longest.is_clipped = one.begin_clipped || one.end_clipped;
+    latency.longest.goroutine = one.goroutine.value;
+    latency.longest.function = std::string(interner_.String(one.key.start));
+  }
+  Combine(&summary_.latencies);
+}
+
+void SummaryStats::Impl::AddPlaces() {
+  for (auto& [key, sums] : places_) {
+    TraceSummary::Place& place = summary_.places.emplace_back(std::move(sums));
+    place.kind = key.kind;
+    place.reason = std::string(interner_.String(key.reason));
+    place.function = std::string(interner_.String(key.function));
+  }
+  Combine(&summary_.places);
+}
+
+void SummaryStats::Impl::Finish(int64_t end) {
+  goroutines_.Finish(end);
+  latencies_.Finish(end);
+  procs_.Finish(end);
+  leaks_.Finish(end);
+  runs_.Finish();
+  summary_.traces = 1;
+  summary_.duration = std::max<int64_t>(internal::Between(std::max(begin_, window_.from), end), 0);
+  for (const ProcLimit& limit : procs_.limits()) {
+    summary_.gomaxprocs = std::max(summary_.gomaxprocs, limit.procs);
+  }
+  const ProcSlice sum = procs_.Sum();
+  summary_.procs = sum.times;
+  summary_.runnable = sum.runnable;
+  summary_.idle_while_runnable = sum.idle_while_runnable;
+  AddLatencies();
+  AddPlaces();
+  for (const GoroutineGroup& group : goroutines_.groups()) {
+    Function& function = summary_.functions.emplace_back();
+    function.name = std::string(interner_.String(group.name));
+    function.count = group.count;
+    function.running = group.times.running;
+    function.runnable = group.times.runnable;
+    function.syscall = group.times.syscall;
+    AddTime(group.times.syscall_blocked, &function.syscall);
+    function.blocked = group.times.BlockedTotal();
+  }
+  Combine(&summary_.functions);
+  for (const LeakGroup& group : leaks_.groups()) {
+    Leak& leak = summary_.leaks.emplace_back();
+    leak.start = std::string(interner_.String(group.start));
+    leak.reason = std::string(interner_.String(group.reason));
+    leak.function = std::string(interner_.String(FunctionOf(group.blocked_at).function));
+    leak.count = group.count;
+    leak.grown = group.count - group.counts[LeakGroup::kPoints / 2];
+    leak.longest = group.longest;
+  }
+  Combine(&summary_.leaks);
+  for (const auto& [key, run] : runs_.sums()) {
+    const absl::string_view function = interner_.String(key.start);
+    if (IsOfRuntime(function)) continue;
+    TraceSummary::Longest named = run;
+    named.function = std::string(function);
+    summary_.longest_run.Merge(named);
+  }
+}
+
+SummaryStats::SummaryStats(Interner* interner, EventFilter::Times window)
+    : impl_(std::make_unique<Impl>(interner, window)) {}
+SummaryStats::~SummaryStats() = default;
+
+void SummaryStats::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->Begin(trace_start, window);
+}
+void SummaryStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
+void SummaryStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
+void SummaryStats::AddProc(const ProcInterval& interval) { impl_->AddProc(interval); }
+void SummaryStats::Merge(SummaryStats&& next, const InternerMap& ids) {
+  impl_->Merge(*next.impl_, ids);
+}
+void SummaryStats::Finish(int64_t end) { impl_->Finish(end); }
+const TraceSummary& SummaryStats::summary() const { return impl_->summary(); }
+
+}  // namespace gotrace

@@ -1,0 +1,548 @@
+// The intervals of each goroutine are kept in order of time as Stays. A path is found by walking
+// back from its end. Where the walk follows a waker, it returns later to the goroutine that waited,
+// so there is a stack of such goroutines. It is a vector, since it can become as deep as the trace
+// has intervals.
+#include "gotrace/critical_path.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "analysis/core/time_sums.h"
+#include "analysis/intervals/range_tracker.h"
+#include "analysis/profile/profile_samples.h"
+#include "analysis/tasks/task_table.h"
+#include "gotrace/event_kind.h"
+#include "gotrace/event_type.h"
+
+namespace gotrace {
+
+using internal::AddTime;
+using internal::Between;
+using internal::RangeTracker;
+using internal::RuntimeRange;
+
+namespace {
+
+constexpr size_t kMaxProcs = 4096;
+
+// The index of a goroutine.
+using Slot = uint32_t;
+constexpr Slot kNoSlot = std::numeric_limits<Slot>::max();
+
+// An interval of a goroutine in a state. Kept small, since there are many.
+struct Stay {
+  int64_t begin;
+  int64_t end;
+  StackId stack;
+  StringId reason;
+  Slot waker;           // kWaiting: the goroutine that ended the stay; kNoSlot if none did.
+  StackId waker_stack;  // The stack of the waker at that time.
+  GoState state;
+  CauseKind ended_by;
+  bool starts_life;
+};
+static_assert(sizeof(Stay) == 40);
+
+struct Life {
+  int64_t begin = 0;
+  StringId start = StringId::kEmpty;
+  Slot creator = kNoSlot;  // kNoSlot if unknown, or if it began before the part read.
+  StackId creator_stack = StackId::kNone;
+};
+
+struct TimeSpan {
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+struct Goroutine {
+  GoId id;
+  bool has_ended = false;              // The last life.
+  std::vector<Stay> stays;             // In order of time. They do not overlap.
+  absl::InlinedVector<Life, 1> lives;  // In order of time.
+};
+
+// A time in which a goroutine had a P.
+struct Turn : TimeSpan {
+  Slot goroutine = kNoSlot;
+};
+
+struct RegionEntry {
+  PathSpan span;
+  bool has_begin = false;
+  bool has_end = false;
+};
+
+// The position of the walk: on a goroutine, at the time `to`, on its way back to `from`.
+struct Position {
+  Slot goroutine = kNoSlot;
+  size_t stays = 0;  // How many stays of the goroutine begin before `to`.
+  int64_t from = 0;
+  int64_t to = 0;
+  StackId stack = StackId::kNone;  // Where the goroutine was at `to`.
+  uint64_t depth = 0;
+};
+
+// Appends a span, or if it begins before the last one ends, the rest of it.
+template <class Span>
+void AppendInOrder(Span span, std::vector<Span>* spans) {
+  if (!spans->empty()) span.begin = std::max(span.begin, spans->back().end);
+  if (span.begin < span.end) spans->push_back(span);
+}
+
+}  // namespace
+
+class CriticalPaths::Impl {
+ public:
+  Impl(Interner* interner, const Options& options)
+      : interner_(*interner),
+        options_(options),
+        assist_(interner->InternString("GC mark assist")),
+        task_table_(interner) {}
+
+  void Begin(int64_t /*trace_start*/, EventFilter::Times window) {
+    options_.window = options_.window.And(window);
+  }
+  void Add(const Event& event);
+  void AddGoroutine(const GoInterval& interval);
+  void Finish(int64_t end);
+
+  absl::Span<const PathSpan> tasks() const { return tasks_; }
+  absl::Span<const PathSpan> regions() const { return regions_; }
+  std::optional<PathSpan> LifeOf(GoId id) const;
+
+  // Calls `emit` with the pieces of the path, last one first.
+  template <class Emit>
+  void Walk(const PathSpan& span, const Emit& emit) const;
+
+  std::vector<std::vector<GoroutineTime>> HadProcsDuring(absl::Span<const PathPiece> pieces) const;
+  const Interner& interner() const { return interner_; }
+
+ private:
+  void BeginRegion(const Event& event);
+  void EndRegion(const Event& event);
+  void CloseRegion(size_t index, int64_t end);
+  void AddAssist(const RuntimeRange& assist);
+  void AddTurn(const GoInterval& interval, Slot goroutine);
+
+  Slot SlotOf(GoId id);
+  Slot FindSlot(GoId id) const;
+  const Life& LifeAt(const Goroutine& goroutine, int64_t time) const;
+
+  Position PositionAt(Slot goroutine, int64_t from, int64_t to, StackId stack,
+                      uint64_t depth) const;
+
+  // Returns whether the goroutine was not waiting at `time`, and so can have caused an event then.
+  bool IsAwake(Slot goroutine, int64_t time) const;
+
+  // Calls `emit` with the stay from `begin` to `position.to`, split at mark assists.
+  template <class Emit>
+  void EmitStay(const Position& position, const Stay& stay, int64_t begin, const Emit& emit) const;
+
+  // Moves the position out of its stay, to the begin of the stay or the end of the walk.
+  void LeaveStay(const Stay& stay, Position* position) const;
+
+  // Cuts a span to the part of the trace that was read. Returns whether anything is left.
+  bool Cut(bool has_begin, bool has_end, PathSpan* span) const;
+
+  Interner& interner_;
+  Options options_;
+  const StringId assist_;
+
+  std::vector<Goroutine> goroutines_;
+  absl::flat_hash_map<GoId, Slot> slots_;
+
+  std::vector<std::vector<Turn>> turns_;  // By P.
+  absl::flat_hash_map<ProcId, size_t> procs_;
+
+  RangeTracker ranges_{&interner_,
+                       RangeTracker::Crossing::kPieces,
+                       {EventType::kGCMarkAssistBegin},
+                       [this](const RuntimeRange& assist) { AddAssist(assist); }};
+  absl::flat_hash_map<Slot, std::vector<TimeSpan>> assists_;
+
+  internal::TaskTable task_table_;
+  std::vector<RegionEntry> region_entries_;
+  absl::flat_hash_map<GoId, std::vector<size_t>> open_regions_;          // From the outermost on.
+  absl::flat_hash_map<std::pair<GoId, StringId>, uint64_t> open_types_;  // How many are open.
+  std::vector<PathSpan> tasks_;
+  std::vector<PathSpan> regions_;
+
+  bool has_events_ = false;
+  int64_t first_time_ = 0;
+  int64_t end_ = 0;
+};
+
+Slot CriticalPaths::Impl::SlotOf(GoId id) {
+  if (id == GoId::kNone) return kNoSlot;
+  const auto [it, is_new] = slots_.try_emplace(id, static_cast<Slot>(goroutines_.size()));
+  if (is_new) goroutines_.emplace_back().id = id;
+  return it->second;
+}
+
+Slot CriticalPaths::Impl::FindSlot(GoId id) const {
+  const auto it = slots_.find(id);
+  return it == slots_.end() ? kNoSlot : it->second;
+}
+
+void CriticalPaths::Impl::Add(const Event& event) {
+  if (!has_events_) {
+    has_events_ = true;
+    first_time_ = event.time();
+  }
+  switch (event.kind()) {
+    case EventKind::kTaskBegin:
+    case EventKind::kTaskEnd:
+      task_table_.AddTask(event);
+      break;
+    case EventKind::kRegionBegin:
+      BeginRegion(event);
+      break;
+    case EventKind::kRegionEnd:
+      EndRegion(event);
+      break;
+    default:
+      ranges_.Add(event);
+      break;
+  }
+}
+
+void CriticalPaths::Impl::BeginRegion(const Event& event) {
+  const Region region = event.region();
+  RegionEntry& entry = region_entries_.emplace_back();
+  entry.span.goroutine = event.goroutine();
+  entry.span.begin = event.time();
+  entry.span.task = region.task;
+  entry.span.type = interner_.InternString(region.type);
+  entry.span.is_nested = open_types_[{event.goroutine(), entry.span.type}]++ > 0;
+  entry.has_begin = true;
+  open_regions_[event.goroutine()].push_back(region_entries_.size() - 1);
+}
+
+void CriticalPaths::Impl::CloseRegion(size_t index, int64_t end) {
+  RegionEntry& entry = region_entries_[index];
+  entry.span.end = end;
+  entry.has_end = true;
+  const auto open = open_types_.find({entry.span.goroutine, entry.span.type});
+  if (--open->second == 0) open_types_.erase(open);
+}
+
+void CriticalPaths::Impl::EndRegion(const Event& event) {
+  const StackId stack = interner_.InternStack(event.stack());
+  const auto open = open_regions_.find(event.goroutine());
+  if (open != open_regions_.end() && !open->second.empty()) {
+    CloseRegion(open->second.back(), event.time());
+    region_entries_[open->second.back()].span.end_stack = stack;
+    open->second.pop_back();
+    return;
+  }
+  // It began before the trace.
+  const Region region = event.region();
+  RegionEntry& entry = region_entries_.emplace_back();
+  entry.span.goroutine = event.goroutine();
+  entry.span.end = event.time();
+  entry.span.task = region.task;
+  entry.span.type = interner_.InternString(region.type);
+  entry.span.end_stack = stack;
+  entry.has_end = true;
+}
+
+void CriticalPaths::Impl::AddAssist(const RuntimeRange& assist) {
+  const GoId goroutine{assist.scope.id};
+  if (goroutine == GoId::kNone) return;
+  // Where events are missing, an assist may only end.
+  const int64_t begin = assist.HasOnlyEnd() ? first_time_ : assist.begin;
+  AppendInOrder<TimeSpan>({begin, assist.end}, &assists_[SlotOf(goroutine)]);
+}
+
+void CriticalPaths::Impl::AddGoroutine(const GoInterval& interval) {
+  // A damaged trace can have a goroutine with that id.
+  if (interval.goroutine == GoId::kNone) return;
+  const Slot slot = SlotOf(interval.goroutine);
+  const Slot waker =
+      interval.state == GoState::kWaiting ? SlotOf(interval.ended_by.goroutine) : kNoSlot;
+  const Slot creator = interval.starts_life ? SlotOf(interval.begun_by.goroutine) : kNoSlot;
+  Goroutine& goroutine = goroutines_[slot];
+  const bool is_new = goroutine.lives.empty() || goroutine.has_ended || interval.starts_life;
+  AppendInOrder<Stay>({.begin = interval.begin,
+                       .end = interval.end,
+                       .stack = interval.stack,
+                       .reason = interval.reason,
+                       .waker = waker,
+                       .waker_stack = interval.ended_by.stack,
+                       .state = interval.state,
+                       .ended_by = interval.ended_by.kind,
+                       .starts_life = interval.starts_life || goroutine.has_ended},
+                      &goroutine.stays);
+  if (is_new) {
+    Life& life = goroutine.lives.emplace_back();
+    life.begin = interval.begin;
+    life.creator = creator;
+    life.creator_stack = interval.begun_by.stack;
+  }
+  Life& life = goroutine.lives.back();
+  if (life.start == StringId::kEmpty) life.start = interner_.RootFunctionId(interval.stack);
+  if (options_.keep_procs) AddTurn(interval, slot);
+  goroutine.has_ended = interval.ends_life;
+  if (!interval.ends_life) return;
+  const auto open = open_regions_.find(interval.goroutine);
+  if (open == open_regions_.end()) return;
+  for (const size_t region : open->second) CloseRegion(region, interval.end);
+  open_regions_.erase(open);
+}
+
+void CriticalPaths::Impl::AddTurn(const GoInterval& interval, Slot goroutine) {
+  if (interval.proc == ProcId::kNone) return;
+  const auto [it, is_new] = procs_.try_emplace(interval.proc, turns_.size());
+  if (it->second >= kMaxProcs) return;
+  if (is_new) turns_.emplace_back();
+  AppendInOrder<Turn>({{interval.begin, interval.proc_until}, goroutine}, &turns_[it->second]);
+}
+
+bool CriticalPaths::Impl::Cut(bool has_begin, bool has_end, PathSpan* span) const {
+  const int64_t first = std::max(first_time_, options_.window.from);
+  if (!has_begin || span->begin < first) {
+    span->begin = first;
+    span->begin_clipped = true;
+  }
+  if (!has_end || span->end > end_) {
+    span->end = end_;
+    span->end_stack = StackId::kNone;
+    span->end_clipped = true;
+  }
+  return span->begin <= span->end;
+}
+
+void CriticalPaths::Impl::Finish(int64_t end) {
+  end_ = end;
+  ranges_.Finish(end);
+  for (const internal::TaskRecord& task : task_table_.Take()) {
+    PathSpan span;
+    span.task = task.task;
+    span.type = task.type;
+    span.begin = task.begin.value_or(0);
+    span.end = task.end.value_or(0);
+    span.end_stack = task.end_stack;
+    if (!Cut(task.begin.has_value(), task.end.has_value(), &span)) continue;
+    span.goroutine = span.end_clipped ? task.begin_goroutine : task.end_goroutine;
+    tasks_.push_back(span);
+  }
+  for (RegionEntry& entry : region_entries_) {
+    if (Cut(entry.has_begin, entry.has_end, &entry.span)) regions_.push_back(entry.span);
+  }
+  absl::c_stable_sort(regions_, [](const PathSpan& a, const PathSpan& b) {
+    return std::pair(a.end_clipped, a.end) < std::pair(b.end_clipped, b.end);
+  });
+}
+
+std::optional<PathSpan> CriticalPaths::Impl::LifeOf(GoId id) const {
+  const Slot slot = FindSlot(id);
+  if (slot == kNoSlot || goroutines_[slot].stays.empty()) return std::nullopt;
+  const Goroutine& goroutine = goroutines_[slot];
+  PathSpan span;
+  span.goroutine = id;
+  span.begin = std::min(goroutine.lives.back().begin, goroutine.stays.back().begin);
+  span.end = goroutine.stays.back().end;
+  return span;
+}
+
+const Life& CriticalPaths::Impl::LifeAt(const Goroutine& goroutine, int64_t time) const {
+  static const Life& none = *new Life;
+  const auto after = absl::c_upper_bound(
+      goroutine.lives, time, [](int64_t wanted, const Life& life) { return wanted < life.begin; });
+  return after == goroutine.lives.begin() ? none : *(after - 1);
+}
+
+Position CriticalPaths::Impl::PositionAt(Slot goroutine, int64_t from, int64_t to, StackId stack,
+                                         uint64_t depth) const {
+  Position position{goroutine, 0, from, to, stack, depth};
+  if (goroutine == kNoSlot) return position;
+  const std::vector<Stay>& stays = goroutines_[goroutine].stays;
+  position.stays = static_cast<size_t>(
+      absl::c_lower_bound(stays, to, [](const Stay& s, int64_t time) { return s.begin < time; }) -
+      stays.begin());
+  return position;
+}
+
+bool CriticalPaths::Impl::IsAwake(Slot goroutine, int64_t time) const {
+  const Position position = PositionAt(goroutine, time, time, StackId::kNone, 0);
+  if (position.stays == 0) return false;
+  const Stay& stay = goroutines_[goroutine].stays[position.stays - 1];
+  return stay.end >= time && stay.state != GoState::kWaiting;
+}
+
+template <class Emit>
+void CriticalPaths::Impl::EmitStay(const Position& position, const Stay& stay, int64_t begin,
+                                   const Emit& emit) const {
+  const Goroutine& goroutine = goroutines_[position.goroutine];
+  PathPiece piece;
+  piece.goroutine = goroutine.id;
+  piece.state = stay.state;
+  piece.reason = stay.reason;
+  piece.stack = stay.stack;
+  piece.start = LifeAt(goroutine, begin).start;
+  piece.depth = position.depth;
+  int64_t end = position.to;
+  const auto emit_from = [&](int64_t from, StringId reason) {
+    piece.begin = from;
+    piece.end = end;
+    piece.reason = reason;
+    if (from < end) emit(piece);
+    end = from;
+  };
+  if (stay.state == GoState::kWaiting && stay.end == position.to) piece.woken_by = stay.ended_by;
+  if (stay.state != GoState::kRunning) return emit_from(begin, stay.reason);
+  piece.stack = position.stack;
+  if (const auto found = assists_.find(position.goroutine); found != assists_.end()) {
+    const std::vector<TimeSpan>& assists = found->second;
+    auto assist = absl::c_lower_bound(
+        assists, end, [](const TimeSpan& span, int64_t time) { return span.begin < time; });
+    while (assist != assists.begin() && (--assist)->end > begin) {
+      emit_from(std::min(end, assist->end), StringId::kEmpty);
+      emit_from(std::max(begin, assist->begin), assist_);
+    }
+  }
+  emit_from(begin, StringId::kEmpty);
+}
+
+void CriticalPaths::Impl::LeaveStay(const Stay& stay, Position* position) const {
+  position->to = std::max(stay.begin, position->from);
+  position->stack = stay.stack;
+  --position->stays;
+  if (!stay.starts_life || position->to == position->from) return;
+  // The path continues with the creator.
+  const Life& life = LifeAt(goroutines_[position->goroutine], stay.begin);
+  *position = PositionAt(life.creator, position->from, position->to, life.creator_stack,
+                         position->depth + 1);
+}
+
+template <class Emit>
+void CriticalPaths::Impl::Walk(const PathSpan& span, const Emit& emit) const {
+  std::vector<Position> positions;
+  if (span.begin < span.end) {
+    positions.push_back(
+        PositionAt(FindSlot(span.goroutine), span.begin, span.end, span.end_stack, /*depth=*/0));
+  }
+  while (!positions.empty()) {
+    Position& position = positions.back();
+    const Stay* const stay = position.goroutine == kNoSlot || position.stays == 0
+                                 ? nullptr
+                                 : &goroutines_[position.goroutine].stays[position.stays - 1];
+    if (stay == nullptr || stay->end < position.to) {
+      PathPiece unknown;
+      unknown.begin = stay == nullptr ? position.from : std::max(stay->end, position.from);
+      unknown.end = position.to;
+      if (position.goroutine != kNoSlot) unknown.goroutine = goroutines_[position.goroutine].id;
+      unknown.depth = position.depth;
+      emit(unknown);
+      position.to = unknown.begin;
+      position.stack = StackId::kNone;
+    } else if (stay->waker != kNoSlot && stay->end == position.to &&
+               IsAwake(stay->waker, position.to)) {
+      const int64_t begin = std::max(stay->begin, position.from);
+      const Position waker =
+          PositionAt(stay->waker, begin, position.to, stay->waker_stack, position.depth + 1);
+      LeaveStay(*stay, &position);
+      // Replaces the position, so that a long chain of wakers needs no memory.
+      if (position.to == position.from) {
+        position = waker;
+      } else {
+        positions.push_back(waker);
+      }
+      continue;
+    } else {
+      EmitStay(position, *stay, std::max(stay->begin, position.from), emit);
+      LeaveStay(*stay, &position);
+    }
+    if (position.to == position.from) positions.pop_back();
+  }
+}
+
+std::vector<std::vector<GoroutineTime>> CriticalPaths::Impl::HadProcsDuring(
+    absl::Span<const PathPiece> pieces) const {
+  std::vector<std::vector<GoroutineTime>> result(pieces.size());
+  std::vector<size_t> next(turns_.size(), 0);  // The first turn of each P that is not over yet.
+  absl::flat_hash_map<Slot, int64_t> sums;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const PathPiece& piece = pieces[i];
+    if (piece.state != GoState::kRunnable) continue;
+    sums.clear();
+    for (size_t p = 0; p < turns_.size(); ++p) {
+      const std::vector<Turn>& turns = turns_[p];
+      while (next[p] < turns.size() && turns[next[p]].end <= piece.begin) ++next[p];
+      for (size_t t = next[p]; t < turns.size() && turns[t].begin < piece.end; ++t) {
+        AddTime(Between(std::max(turns[t].begin, piece.begin), std::min(turns[t].end, piece.end)),
+                &sums[turns[t].goroutine]);
+      }
+    }
+    for (const auto& [slot, time] : sums) {
+      const Goroutine& goroutine = goroutines_[slot];
+      result[i].push_back({goroutine.id, LifeAt(goroutine, piece.begin).start, time});
+    }
+    absl::c_sort(result[i], [](const GoroutineTime& a, const GoroutineTime& b) {
+      return a.time != b.time ? a.time > b.time : a.goroutine < b.goroutine;
+    });
+  }
+  return result;
+}
+
+CriticalPaths::CriticalPaths(Interner* interner, const Options& options)
+    : impl_(std::make_unique<Impl>(interner, options)) {}
+CriticalPaths::~CriticalPaths() = default;
+
+void CriticalPaths::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->Begin(trace_start, window);
+}
+void CriticalPaths::AddEvents(absl::Span<const Event> events) {
+  for (const Event& event : events) impl_->Add(event);
+}
+void CriticalPaths::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
+void CriticalPaths::Finish(int64_t end) { impl_->Finish(end); }
+
+absl::Span<const PathSpan> CriticalPaths::tasks() const { return impl_->tasks(); }
+absl::Span<const PathSpan> CriticalPaths::regions() const { return impl_->regions(); }
+std::optional<PathSpan> CriticalPaths::LifeOf(GoId goroutine) const {
+  return impl_->LifeOf(goroutine);
+}
+
+std::vector<PathPiece> CriticalPaths::Find(const PathSpan& span) const {
+  std::vector<PathPiece> pieces;
+  impl_->Walk(span, [&](const PathPiece& piece) { pieces.push_back(piece); });
+  absl::c_reverse(pieces);
+  return pieces;
+}
+
+PathSum CriticalPaths::Sum(absl::Span<const PathSpan> spans, uint64_t max_pieces) const {
+  PathSum sum;
+  internal::SampleMap samples;
+  uint64_t pieces = 0;
+  for (const PathSpan& span : spans) {
+    if (pieces > max_pieces) break;
+    ++sum.paths;
+    impl_->Walk(span, [&](const PathPiece& piece) {
+      ++pieces;
+      ProfileKey key;
+      key.stack = piece.stack;
+      key.woken_by = piece.woken_by;
+      key.state = piece.state;
+      key.reason = piece.reason;
+      key.start = piece.start;
+      ProfileValue& value = samples[key];
+      ++value.count;
+      AddTime(Between(piece.begin, piece.end), &value.time);
+    });
+  }
+  sum.samples = internal::SortedSamples(samples, impl_->interner());
+  return sum;
+}
+
+std::vector<std::vector<GoroutineTime>> CriticalPaths::HadProcsDuring(
+    absl::Span<const PathPiece> pieces) const {
+  return impl_->HadProcsDuring(pieces);
+}
+
+}  // namespace gotrace

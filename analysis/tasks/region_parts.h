@@ -1,0 +1,143 @@
+// The regions and labels of goroutines over time, for analyses that separate times by them.
+#ifndef GOTRACE_ANALYSIS_TASKS_REGION_PARTS_H_
+#define GOTRACE_ANALYSIS_TASKS_REGION_PARTS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "gotrace/event.h"
+#include "gotrace/event_kind.h"
+#include "gotrace/ids.h"
+#include "gotrace/interner.h"
+#include "gotrace/state_tracker.h"
+
+namespace gotrace::internal {
+
+// Cuts the intervals of goroutines where regions begin and end and labels change, and selects the
+// pieces that count. A region or label whose begin is not in the trace is not known.
+class RegionParts {
+ public:
+  struct Part {
+    TaskId task = TaskId::kNone;  // Of the innermost region.
+    StringId region = StringId::kEmpty;
+    StringId label = StringId::kEmpty;  // The last label that was set.
+    bool counts = false;
+  };
+
+  // Only times in a region of `task` count, if it is set, and in a region of the type `region`,
+  // unless that is "". `*interner` must outlive this object.
+  RegionParts(Interner* interner, std::optional<TaskId> task, absl::string_view region)
+      : interner_(*interner), task_(task), has_region_(!region.empty()) {
+    if (has_region_) region_ = interner_.InternString(region);
+  }
+
+  // Adds an event, before the interval that it is in.
+  void Add(const Event& event) {
+    if (event.kind() == EventKind::kRegionBegin) {
+      const Region region = event.region();
+      const auto [it, is_new] = goroutines_.try_emplace(event.goroutine());
+      Goroutine& goroutine = it->second;
+      if (is_new) goroutine.part = PartOf({});
+      const Open open = {region.task, interner_.InternString(region.type)};
+      goroutine.open.push_back(open);
+      Count(open, 1, &goroutine);
+      Mark(event.time(), &goroutine);
+    } else if (event.kind() == EventKind::kRegionEnd) {
+      const auto found = goroutines_.find(event.goroutine());
+      if (found == goroutines_.end() || found->second.open.empty()) return;
+      Count(found->second.open.back(), -1, &found->second);
+      found->second.open.pop_back();
+      Mark(event.time(), &found->second);
+    } else if (event.kind() == EventKind::kLabel) {
+      const Label label = event.label();
+      const auto [it, is_new] = goroutines_.try_emplace(GoId{label.resource.id});
+      Goroutine& goroutine = it->second;
+      if (is_new) goroutine.part = PartOf({});
+      goroutine.label = interner_.InternString(label.label);
+      Mark(event.time(), &goroutine);
+    }
+  }
+
+  // Returns the part that the goroutine is in after the last event.
+  Part Now(GoId id) const {
+    const auto found = goroutines_.find(id);
+    return found == goroutines_.end() ? PartOf({}) : PartOf(found->second);
+  }
+
+  // Adds an interval whose pieces are not needed.
+  void Skip(const GoInterval& interval) {
+    Cut(interval, [](int64_t, int64_t, const Part&) {});
+  }
+
+  // Calls `use` with the begin, the end and the part of each piece of the interval. Intervals of
+  // one goroutine come in order.
+  template <class Use>
+  void Cut(const GoInterval& interval, const Use& use) {
+    const auto found = goroutines_.find(interval.goroutine);
+    if (found == goroutines_.end()) return use(interval.begin, interval.end, PartOf({}));
+    Goroutine& goroutine = found->second;
+    int64_t begin = interval.begin;
+    while (!goroutine.marks.empty() && goroutine.marks.front().first <= interval.end) {
+      const auto& [time, part] = goroutine.marks.front();
+      if (begin < time) {
+        use(begin, time, goroutine.part);
+        begin = time;
+      }
+      goroutine.part = part;
+      goroutine.marks.pop_front();
+    }
+    if (begin < interval.end) use(begin, interval.end, goroutine.part);
+    if (interval.ends_life) goroutines_.erase(found);
+  }
+
+ private:
+  struct Open {
+    TaskId task;
+    StringId type = StringId::kEmpty;
+  };
+  struct Goroutine {
+    std::vector<Open> open;  // From the outermost on.
+    int64_t of_task = 0;     // The number of open regions of the selected task.
+    int64_t of_type = 0;     // The number of open regions of the selected type.
+    StringId label = StringId::kEmpty;
+    Part part;                                   // The part before the first mark.
+    std::deque<std::pair<int64_t, Part>> marks;  // The times at which a part begins, and the parts.
+  };
+
+  void Count(const Open& open, int64_t change, Goroutine* goroutine) const {
+    if (task_.has_value() && open.task == *task_) goroutine->of_task += change;
+    if (has_region_ && open.type == region_) goroutine->of_type += change;
+  }
+
+  Part PartOf(const Goroutine& goroutine) const {
+    Part part;
+    if (!goroutine.open.empty()) {
+      part.task = goroutine.open.back().task;
+      part.region = goroutine.open.back().type;
+    }
+    part.label = goroutine.label;
+    part.counts =
+        (!task_.has_value() || goroutine.of_task > 0) && (!has_region_ || goroutine.of_type > 0);
+    return part;
+  }
+
+  void Mark(int64_t time, Goroutine* goroutine) const {
+    goroutine->marks.emplace_back(time, PartOf(*goroutine));
+  }
+
+  Interner& interner_;
+  const std::optional<TaskId> task_;
+  const bool has_region_;
+  StringId region_ = StringId::kEmpty;
+  absl::flat_hash_map<GoId, Goroutine> goroutines_;
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_ANALYSIS_TASKS_REGION_PARTS_H_

@@ -1,0 +1,548 @@
+// A region begins and ends inside intervals of its goroutine, which are known only later, when they
+// end. So each begin and end becomes a mark of the goroutine, which waits for the interval that
+// contains it; then the goroutine's times up to the mark are known. A region's times are the growth
+// of the goroutine's times from its begin to its end: see NestedTimes. Ranges of the runtime are
+// known immediately.
+//
+// In a later part of a trace, a goroutine's times count from the beginning of the part, and marks
+// before its first interval wait for the interval that crosses into the part. So until the parts
+// are merged, a region that began earlier has all times of its goroutine in this part.
+#include "gotrace/task_stats.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "analysis/core/named_times.h"
+#include "analysis/core/nested_times.h"
+#include "analysis/core/time_sums.h"
+#include "analysis/intervals/partial_goroutines.h"
+#include "analysis/intervals/range_tracker.h"
+#include "analysis/tasks/task_table.h"
+#include "gotrace/event_kind.h"
+#include "gotrace/event_type.h"
+
+namespace gotrace {
+
+using internal::AddTime;
+using internal::Between;
+using internal::NestedTimes;
+using internal::PartialGoroutines;
+using internal::RangeTracker;
+using internal::RuntimeRange;
+using internal::SubtractTime;
+
+namespace {
+
+// A region's begin or end, at which the goroutine's times are not known yet.
+struct Mark {
+  int64_t time = 0;
+  size_t region = 0;  // In Data::regions.
+  bool is_end = false;
+};
+
+// A complete region.
+struct KnownRegion {
+  RegionLife life;
+  uint64_t number = 0;       // In order of the first event of each region.
+  bool is_outermost = true;  // Of its task, on its goroutine.
+};
+
+struct RegionEntry : KnownRegion {
+  bool is_joined = false;  // Whether it is the rest of a region in the previous part.
+};
+
+// A region whose goroutine's times at its begin are known.
+struct BegunRegion {
+  size_t region = 0;        // In Data::regions.
+  ExecutionTimes at_begin;  // Without names.
+};
+
+// The relevant members of a GoInterval.
+struct Stay {
+  GoState state = GoState::kUndetermined;
+  StringId reason = StringId::kEmpty;
+  int64_t begin = 0;
+  int64_t end = 0;
+  int64_t proc_until = 0;
+};
+
+struct Data {
+  int64_t creation = 0;
+  std::optional<int64_t> end;  // If it has ended.
+  Stay last;                   // The last interval.
+  ExecutionTimes times;        // Up to the end of `last`, without names.
+  NestedTimes blocked;         // Likewise. Its spans belong to `begun_regions`.
+  NestedTimes ranges;          // Only ended ranges. Its spans belong to `open_regions`.
+
+  std::vector<RegionEntry> regions;   // In the order of their numbers.
+  std::vector<size_t> open_regions;   // From the outermost on.
+  std::vector<size_t> older_regions;  // Begun before this part, in order of their ends.
+
+  // The open regions according to the marks for which the times are known. Regions with an early
+  // mark are not begun but older.
+  std::vector<BegunRegion> begun_regions;
+  std::vector<size_t> ended_older_regions;
+
+  // Marks before the first interval, and marks after the last one, in order of time.
+  std::vector<Mark> early_marks;
+  std::vector<Mark> marks;
+};
+
+// Adds the time of `stay` from `begin` on, and calls `add_blocked(reason, time)` for a wait.
+template <class AddBlocked>
+void AddStay(const Stay& stay, int64_t begin, ExecutionTimes* times,
+             const AddBlocked& add_blocked) {
+  begin = std::max(begin, stay.begin);
+  if (begin >= stay.end) return;
+  const int64_t duration = Between(begin, stay.end);
+  switch (stay.state) {
+    case GoState::kRunning:
+      AddTime(duration, &times->running);
+      break;
+    case GoState::kRunnable:
+      AddTime(duration, &times->runnable);
+      break;
+    case GoState::kWaiting:
+      add_blocked(stay.reason, duration);
+      break;
+    case GoState::kSyscall: {
+      const int64_t with_proc = Between(begin, std::max(stay.proc_until, begin));
+      AddTime(with_proc, &times->syscall);
+      AddTime(Between(with_proc, duration), &times->syscall_blocked);
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+void Subtract(const ExecutionTimes& before, ExecutionTimes* times) {
+  SubtractTime(before.running, &times->running);
+  SubtractTime(before.runnable, &times->runnable);
+  SubtractTime(before.syscall, &times->syscall);
+  SubtractTime(before.syscall_blocked, &times->syscall_blocked);
+  internal::SubtractTimes(before.blocked, &times->blocked);
+}
+
+NestedTimes::Differences Listed(const NamedTimes& times) { return {times.begin(), times.size()}; }
+
+// Begins a region at which the goroutine's times, except ranges, are the sum of `data` and `more`.
+void BeginStates(size_t region, const ExecutionTimes& more, Data* data) {
+  data->blocked.Begin(Listed(more.blocked));
+  data->begun_regions.push_back({region, data->times});
+  data->begun_regions.back().at_begin.Add(more);
+  data->begun_regions.back().at_begin.blocked = {};
+}
+
+// Ends a region at these times.
+void EndStates(size_t region, const ExecutionTimes& more, Data* data) {
+  ExecutionTimes times = data->times;
+  times.Add(more);
+  if (!data->begun_regions.empty() && data->begun_regions.back().region == region) {
+    Subtract(data->begun_regions.back().at_begin, &times);
+    data->begun_regions.pop_back();
+    times.blocked = data->blocked.End(Listed(more.blocked));
+  } else {
+    data->ended_older_regions.push_back(region);
+    times.blocked = data->blocked.All(Listed(more.blocked));
+  }
+  ExecutionTimes& all = data->regions[region].life.times;
+  times.ranges = std::move(all.ranges);
+  all = std::move(times);
+}
+
+// Begins or ends the region of a mark. Requires that the times of `data` reach up to `data->last`.
+void Resolve(const Mark& mark, Data* data) {
+  ExecutionTimes later;
+  AddStay(data->last, mark.time, &later,
+          [&](StringId reason, int64_t time) { later.blocked.Add(reason, time); });
+  ExecutionTimes difference;
+  Subtract(later, &difference);
+  (mark.is_end ? EndStates : BeginStates)(mark.region, difference, data);
+}
+
+// Resolves the marks up to the end of the last interval.
+void ResolveKnown(Data* data) {
+  size_t resolved = 0;
+  for (; resolved < data->marks.size(); ++resolved) {
+    if (data->marks[resolved].time > data->last.end) break;
+    Resolve(data->marks[resolved], data);
+  }
+  data->marks.erase(data->marks.begin(), data->marks.begin() + static_cast<ptrdiff_t>(resolved));
+}
+
+void MapIds(const InternerMap& ids, ExecutionTimes* times) {
+  times->blocked = internal::WithIds(ids, times->blocked);
+  times->ranges = internal::WithIds(ids, times->ranges);
+}
+
+void MapIds(const InternerMap& ids, uint64_t first_number, KnownRegion* region) {
+  region->number += first_number;
+  region->life.type = ids(region->life.type);
+  MapIds(ids, &region->life.times);
+}
+
+void MapIds(const InternerMap& ids, uint64_t first_number, Data* data) {
+  data->last.reason = ids(data->last.reason);
+  data->blocked.MapIds(ids);
+  data->ranges.MapIds(ids);
+  for (RegionEntry& region : data->regions) MapIds(ids, first_number, &region);
+}
+
+// Finds the outermost regions of a goroutine. A region that is older than the trace contains no
+// other.
+void FindOutermost(std::vector<RegionEntry>* regions) {
+  if (regions->size() == 1) return;
+  std::vector<const RegionLife*> open;
+  absl::flat_hash_map<TaskId, uint64_t> open_of_task;
+  for (RegionEntry& region : *regions) {
+    if (region.is_joined || !region.life.begin.has_value()) continue;
+    while (!open.empty() && open.back()->end.has_value() &&
+           *open.back()->end <= *region.life.begin) {
+      --open_of_task[open.back()->task];
+      open.pop_back();
+    }
+    region.is_outermost = open_of_task[region.life.task]++ == 0;
+    open.push_back(&region.life);
+  }
+}
+
+// Adds the rest of a goroutine, from the following part of the trace.
+void Continue(PartialGoroutines<Data>::Entry& rest, PartialGoroutines<Data>::Entry& entry) {
+  Data& data = entry.data;
+  Data& more = rest.data;
+
+  std::vector<size_t> places;  // The new indices of the regions of the rest.
+  for (RegionEntry& region : more.regions) {
+    places.push_back(data.regions.size());
+    data.regions.push_back(std::move(region));
+  }
+  // The times in older regions count from the beginning of the rest.
+  std::vector<ExecutionTimes> times_in_older;
+  for (const size_t older : more.ended_older_regions) {
+    ExecutionTimes& times = data.regions[places[older]].life.times;
+    times_in_older.push_back(std::exchange(times, {}));
+    times.ranges = std::exchange(times_in_older.back().ranges, {});
+  }
+  for (const size_t older : more.older_regions) {
+    size_t& place = places[older];
+    RegionEntry& end = data.regions[place];
+    const NamedTimes ranges = std::move(end.life.times.ranges);
+    if (data.open_regions.empty()) {
+      data.older_regions.push_back(place);
+      end.life.times.ranges = data.ranges.All(Listed(ranges));
+      continue;
+    }
+    end.is_joined = true;
+    place = data.open_regions.back();
+    data.open_regions.pop_back();
+    data.regions[place].life.end = end.life.end;
+    data.regions[place].life.times.ranges = data.ranges.End(Listed(ranges));
+  }
+  for (const size_t open : more.open_regions) data.open_regions.push_back(places[open]);
+  data.ranges.Append(std::move(more.ranges));
+
+  const auto append = [&](const std::vector<Mark>& marks) {
+    for (Mark mark : marks) {
+      mark.region = places[mark.region];
+      data.marks.push_back(mark);
+    }
+  };
+  if (!rest.is_seen) {
+    append(more.marks);
+    if (entry.is_seen) ResolveKnown(&data);
+  } else {
+    append(more.early_marks);
+    std::vector<Mark> marks = std::exchange(data.marks, {});
+    if (entry.is_seen) {
+      for (const Mark& mark : marks) Resolve(mark, &data);
+    } else {
+      data.early_marks = std::move(marks);
+      data.creation = more.creation;
+    }
+    for (size_t i = 0; i < times_in_older.size(); ++i) {
+      EndStates(places[more.ended_older_regions[i]], times_in_older[i], &data);
+    }
+    for (BegunRegion& begun : more.begun_regions) {
+      begun.region = places[begun.region];
+      begun.at_begin.Add(data.times);
+      data.begun_regions.push_back(std::move(begun));
+    }
+    data.times.Add(more.times);
+    data.blocked.Append(std::move(more.blocked));
+    data.last = more.last;
+    append(more.marks);
+  }
+  if (more.end.has_value()) data.end = more.end;
+}
+
+template <class Life>
+std::vector<SpanGroup> Group(absl::Span<const Life> lives, const Interner& interner) {
+  absl::flat_hash_map<StringId, SpanGroup> by_type;
+  for (const Life& life : lives) {
+    SpanGroup& group = by_type[life.type];
+    group.type = life.type;
+    ++group.count;
+    group.times.Add(life.times);
+    if (life.begin.has_value() && life.end.has_value()) {
+      group.duration.Add(static_cast<uint64_t>(Between(*life.begin, *life.end)));
+    } else {
+      ++group.open;
+    }
+  }
+  std::vector<SpanGroup> groups;
+  for (auto& [type, group] : by_type) groups.push_back(std::move(group));
+  absl::c_sort(groups, [&](const SpanGroup& a, const SpanGroup& b) {
+    return interner.String(a.type) < interner.String(b.type);
+  });
+  return groups;
+}
+
+}  // namespace
+
+class TaskStats::Impl {
+ public:
+  Impl(Interner* interner, EventFilter filter)
+      : interner_(*interner), filter_(std::move(filter)), tasks_(interner) {}
+
+  void Begin(int64_t trace_start, EventFilter::Times window) {
+    filter_ = filter_.Within(trace_start, window);
+  }
+  void AddEvents(absl::Span<const Event> events);
+  void AddGoroutine(const GoInterval& interval);
+  void Merge(Impl& next, const InternerMap& ids);
+  void Finish(int64_t end);
+
+  std::vector<RegionLife> regions;
+  std::vector<TaskLife> tasks;
+
+ private:
+  using Goroutines = PartialGoroutines<Data>;
+
+  void Add(const Event& event);
+  void AddRange(const RuntimeRange& range);
+  void BeginRegion(const Event& event);
+  void EndRegion(const Event& event);
+
+  // Adds the region of a begin, or of an end without a begin. Returns its index.
+  size_t AddRegion(const Event& event, Data* data);
+
+  // Returns the times up to `now` of the ranges that a goroutine is in.
+  NamedTimes OpenRangesAt(GoId id, int64_t now) const;
+
+  // Takes the regions of a complete goroutine.
+  void TakeRegions(Goroutines::Entry& entry);
+
+  Interner& interner_;
+  EventFilter filter_;
+  uint64_t region_count_ = 0;
+  std::vector<KnownRegion> known_regions_;
+  std::optional<int64_t> end_;  // Of the trace, once it is known.
+  Goroutines goroutines_{[this](Goroutines::Entry& entry) { TakeRegions(entry); }, Continue};
+  RangeTracker ranges_{
+      &interner_,
+      RangeTracker::Crossing::kPieces,
+      {EventType::kSTWBegin, EventType::kGCSweepBegin, EventType::kGCMarkAssistBegin},
+      [this](const RuntimeRange& range) { AddRange(range); }};
+  internal::TaskTable tasks_;
+};
+
+void TaskStats::Impl::AddEvents(absl::Span<const Event> events) {
+  for (const Event& event : events) Add(event);
+  goroutines_.SeeEvents(events);
+}
+
+void TaskStats::Impl::Add(const Event& event) {
+  switch (event.kind()) {
+    case EventKind::kRegionBegin:
+      BeginRegion(event);
+      break;
+    case EventKind::kRegionEnd:
+      EndRegion(event);
+      break;
+    case EventKind::kTaskBegin:
+    case EventKind::kTaskEnd:
+      tasks_.AddTask(event);
+      break;
+    case EventKind::kLog:
+      tasks_.AddLog(event);
+      break;
+    default:
+      ranges_.Add(event);
+      break;
+  }
+}
+
+void TaskStats::Impl::AddRange(const RuntimeRange& range) {
+  if (range.goroutine == GoId::kNone) return;
+  goroutines_.Of(range.goroutine).data.ranges.Add(range.name, Between(range.begin, range.end));
+}
+
+NamedTimes TaskStats::Impl::OpenRangesAt(GoId id, int64_t now) const {
+  NamedTimes ranges;
+  ranges_.ForEachOpen(
+      id, [&](const RuntimeRange& range) { ranges.Add(range.name, Between(range.begin, now)); });
+  return ranges;
+}
+
+size_t TaskStats::Impl::AddRegion(const Event& event, Data* data) {
+  const Region region = event.region();
+  RegionEntry& entry = data->regions.emplace_back();
+  entry.number = region_count_++;
+  entry.life.goroutine = event.goroutine();
+  entry.life.task = region.task;
+  entry.life.type = interner_.InternString(region.type);
+  return data->regions.size() - 1;
+}
+
+void TaskStats::Impl::BeginRegion(const Event& event) {
+  const GoId id = event.goroutine();
+  Data& data = goroutines_.Of(id).data;
+  const size_t index = AddRegion(event, &data);
+  data.regions[index].life.begin = event.time();
+  data.ranges.Begin(Listed(OpenRangesAt(id, event.time())));
+  data.open_regions.push_back(index);
+  data.marks.push_back({event.time(), index, /*is_end=*/false});
+}
+
+void TaskStats::Impl::EndRegion(const Event& event) {
+  const GoId id = event.goroutine();
+  Data& data = goroutines_.Of(id).data;
+  const NamedTimes open_ranges = OpenRangesAt(id, event.time());
+  size_t index;
+  NamedTimes ranges;
+  if (data.open_regions.empty()) {
+    index = AddRegion(event, &data);
+    data.older_regions.push_back(index);
+    ranges = data.ranges.All(Listed(open_ranges));
+  } else {
+    index = data.open_regions.back();
+    data.open_regions.pop_back();
+    ranges = data.ranges.End(Listed(open_ranges));
+  }
+  RegionLife& region = data.regions[index].life;
+  region.end = event.time();
+  region.times.ranges = std::move(ranges);
+  data.marks.push_back({event.time(), index, /*is_end=*/true});
+}
+
+void TaskStats::Impl::AddGoroutine(const GoInterval& interval) {
+  Goroutines::Entry& entry = goroutines_.Begin(interval);
+  Data& data = entry.data;
+  if (data.last.state == GoState::kUndetermined) {
+    // It is the first one.
+    data.creation = interval.begin;
+    const auto begin =
+        absl::c_find_if(data.marks, [&](const Mark& mark) { return mark.time >= interval.begin; });
+    data.early_marks.assign(data.marks.begin(), begin);
+    data.marks.erase(data.marks.begin(), begin);
+  }
+  data.last = {interval.state, interval.reason, interval.begin, interval.end, interval.proc_until};
+  AddStay(data.last, interval.begin, &data.times,
+          [&](StringId reason, int64_t time) { data.blocked.Add(reason, time); });
+  if (!data.marks.empty()) ResolveKnown(&data);
+  if (interval.ends_life) data.end = interval.end;
+  goroutines_.End(interval, entry);
+}
+
+void TaskStats::Impl::TakeRegions(Goroutines::Entry& entry) {
+  Data& data = entry.data;
+  if (data.regions.empty()) return;
+  // At early marks the goroutine's times begin. At late ones they end.
+  for (const Mark& mark : data.marks)
+    (mark.is_end ? EndStates : BeginStates)(mark.region, {}, &data);
+  // Open regions end with the goroutine, or with the trace.
+  const int64_t end = data.end.value_or(end_.value_or(data.last.end));
+  const NamedTimes open_ranges = OpenRangesAt(entry.id, end);
+  for (; !data.open_regions.empty(); data.open_regions.pop_back()) {
+    const size_t open = data.open_regions.back();
+    data.regions[open].life.end = data.end;
+    data.regions[open].life.times.ranges = data.ranges.End(Listed(open_ranges));
+    EndStates(open, {}, &data);
+  }
+  FindOutermost(&data.regions);
+  for (RegionEntry& region : data.regions) {
+    if (region.is_joined) continue;
+    region.life.times.total =
+        Between(std::max(region.life.begin.value_or(data.creation), filter_.times.from),
+                std::min(region.life.end.value_or(end), filter_.times.to));
+    known_regions_.push_back(std::move(region));
+  }
+}
+
+void TaskStats::Impl::Merge(Impl& next, const InternerMap& ids) {
+  ranges_.Merge(next.ranges_, ids);
+  goroutines_.Merge(next.goroutines_, [&](Data* data) { MapIds(ids, region_count_, data); });
+  for (KnownRegion& region : next.known_regions_) {
+    MapIds(ids, region_count_, &region);
+    known_regions_.push_back(std::move(region));
+  }
+  region_count_ += next.region_count_;
+  tasks_.Merge(next.tasks_, ids);
+}
+
+void TaskStats::Impl::Finish(int64_t end) {
+  end_ = end;
+  ranges_.Finish(end);
+  goroutines_.Finish();
+  std::vector<KnownRegion*> sorted;
+  for (KnownRegion& region : known_regions_) sorted.push_back(&region);
+  absl::c_sort(sorted,
+               [](const KnownRegion* a, const KnownRegion* b) { return a->number < b->number; });
+  const auto has_part = [&](const std::optional<int64_t>& begin,
+                            const std::optional<int64_t>& end) {
+    return begin.value_or(filter_.times.to) <= filter_.times.to &&
+           end.value_or(filter_.times.from) >= filter_.times.from;
+  };
+  std::vector<KnownRegion*> selected;
+  for (KnownRegion* const region : sorted) {
+    RegionLife& life = region->life;
+    tasks_.AddRegion(life.task);
+    tasks_.AddGoroutine(life.task, life.goroutine);
+    if (!filter_.Selects(life.goroutine) || !has_part(life.begin, life.end)) continue;
+    // Parts of the trace may have added them in another order.
+    internal::SortByName(interner_, &life.times.ranges);
+    if (region->is_outermost) tasks_.Mention(life.task).times.Add(life.times);
+    selected.push_back(region);
+  }
+  absl::c_stable_sort(selected, [](const KnownRegion* a, const KnownRegion* b) {
+    const std::optional<int64_t>& end = a->life.end;
+    return end.has_value() && (!b->life.end.has_value() || *end < *b->life.end);
+  });
+  regions.reserve(selected.size());
+  for (KnownRegion* const region : selected) regions.push_back(std::move(region->life));
+  known_regions_.clear();
+  for (TaskLife& task : tasks_.Take()) {
+    // Everything without a task belongs to the background task.
+    if (task.task == kBackgroundTask || !has_part(task.begin, task.end)) continue;
+    tasks.push_back(std::move(task));
+  }
+}
+
+TaskStats::TaskStats(Interner* interner, EventFilter filter)
+    : impl_(std::make_unique<Impl>(interner, std::move(filter))) {}
+TaskStats::~TaskStats() = default;
+
+void TaskStats::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->Begin(trace_start, window);
+}
+void TaskStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
+void TaskStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
+void TaskStats::Merge(TaskStats&& next, const InternerMap& ids) { impl_->Merge(*next.impl_, ids); }
+void TaskStats::Finish(int64_t end) { impl_->Finish(end); }
+
+absl::Span<const RegionLife> TaskStats::regions() const { return impl_->regions; }
+absl::Span<const TaskLife> TaskStats::tasks() const { return impl_->tasks; }
+
+std::vector<SpanGroup> GroupByType(absl::Span<const RegionLife> regions, const Interner& interner) {
+  return Group(regions, interner);
+}
+std::vector<SpanGroup> GroupByType(absl::Span<const TaskLife> tasks, const Interner& interner) {
+  return Group(tasks, interner);
+}
+
+}  // namespace gotrace

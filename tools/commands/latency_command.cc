@@ -1,0 +1,197 @@
+// The command `latency`: how long goroutines waited, for what, and the worst cases.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "export/pprof/profile_frames.h"
+#include "gotrace/latency_stats.h"
+#include "gotrace/profile.h"
+#include "tools/cli/registry.h"
+#include "tools/commands/analysis_command.h"
+#include "tools/commands/time_columns.h"
+
+namespace gotrace::internal {
+namespace {
+
+constexpr CommandText kText = {
+    .name = "latency",
+    .summary = "print how long goroutines waited, and the worst cases",
+    .description =
+        "Prints the distribution of waits of each kind: ready to run but waiting for a P "
+        "(scheduling), blocked for each reason (blocked), in syscalls (syscall), stopping the "
+        "world (pause), and assisting the garbage collector (assist). --by=func prints a row for "
+        "each function that goroutines started in, and --by=stack for each stack in which they "
+        "waited.\n\n"
+        "With --worst, prints a row for each of the longest waits instead: its time, goroutine and "
+        "stack, and what ended it.\n\n"
+        "Clipped waits began before the trace or the window, or had not ended when it did: they "
+        "took at least the printed time.",
+    .examples =
+        "  gotrace-dump latency trace.out\n"
+        "  gotrace-dump latency --kind=scheduling --by=func --sort=p99 trace.out\n"
+        "  gotrace-dump latency --worst=5 --kind=scheduling,pause trace.out\n"
+        "  gotrace-dump latency --format=jsonl traces/ > latency.jsonl\n",
+    .takes_several_files = true,
+};
+
+constexpr uint64_t kMaxCases = 1'000'000;
+
+SetFlag SetKinds(std::array<bool, kLatencyKindEnd>* kinds) {
+  std::vector<absl::string_view> names;
+  for (size_t kind = 0; kind < kLatencyKindEnd; ++kind) {
+    names.push_back(LatencyKindName(static_cast<LatencyKind>(kind)));
+  }
+  return SetChoices(names, [kinds](absl::Span<const size_t> positions) {
+    kinds->fill(false);
+    for (const size_t kind : positions) (*kinds)[kind] = true;
+  });
+}
+
+template <class Row>
+Column StackColumn(absl::string_view title, absl::Span<const Row> rows, const Interner& interner) {
+  return TextColumn("stack", title, rows, [&interner](const Row& row) {
+    return StackText({.stack = row.key.stack, .start = row.key.start}, interner);
+  });
+}
+
+// Appends the columns for the members of a key.
+template <class Row>
+void AddKeyColumns(const Interner& interner, absl::string_view start_title,
+                   ColumnList<Row>* columns) {
+  columns->Add("kind", "KIND", Unit::kNone,
+               [](const Row& row) { return LatencyKindName(row.key.kind); });
+  columns->AddReason(
+      "REASON", [&interner](const Row& row) { return interner.String(row.key.reason); },
+      [](const Row& row) { return row.key.kind == LatencyKind::kBlocked; });
+  columns->Add("start", start_title, Unit::kNone,
+               [&interner](const Row& row) { return interner.String(row.key.start); });
+}
+
+enum By : size_t { kWhat, kFunction, kStack };
+
+std::vector<Column> GroupColumns(absl::Span<const LatencyGroup> groups, By by,
+                                 const Interner& interner) {
+  using Row = const LatencyGroup&;
+  const auto count = [](uint64_t number) { return static_cast<int64_t>(number); };
+  ColumnList<LatencyGroup> columns(groups);
+  columns.Add("count", "COUNT", Unit::kNone, [=](Row g) { return count(g.durations.count()); })
+      .Add("clipped", "CLIPPED", Unit::kNone, [=](Row g) { return count(g.clipped); })
+      .Add("total_ns", "TOTAL", Unit::kNanoseconds,
+           [=](Row g) { return count(g.durations.sum()); });
+  AppendQuantileColumns(
+      "", /*is_shown=*/true, [=](size_t row) -> const Histogram& { return groups[row].durations; },
+      &columns.columns());
+  columns.Add("histogram", "", Unit::kNone,
+              [](Row g) { return JsonText{HistogramJson(g.durations)}; });
+  AddKeyColumns(interner, by == kFunction ? "STARTED IN" : "", &columns);
+  std::vector<Column> all = columns.Take();
+  all.push_back(StackColumn(by == kStack ? "STACK" : "", groups, interner));
+  return all;
+}
+
+// "G 7", or the kind of source.
+std::string EnderText(const LatencyCase& one) {
+  const Cause& ender = one.ended_by;
+  if (ender.kind == CauseKind::kUnknown) return "";
+  if (ender.goroutine != GoId::kNone) return absl::StrCat("G ", ender.goroutine.value);
+  return std::string(CauseKindName(ender.kind));
+}
+
+// Returns which ends of a wait were not seen.
+absl::string_view ClippedAt(const Interval& wait) {
+  if (wait.begin_clipped) return wait.end_clipped ? "begin, end" : "begin";
+  return wait.end_clipped ? "end" : "";
+}
+
+std::vector<Column> CaseColumns(absl::Span<const LatencyCase> cases, const Interner& interner) {
+  using Row = const LatencyCase&;
+  ColumnList<LatencyCase> columns(cases);
+  columns.Add("begin_ns", "BEGIN", Unit::kNone, [](Row c) { return c.begin; })
+      .Add("length_ns", "LENGTH", Unit::kNanoseconds,
+           [](Row c) { return static_cast<int64_t>(c.duration()); })
+      .Add("clipped", "", Unit::kNone,
+           [](Row c) { return JsonText{c.begin_clipped || c.end_clipped ? "true" : "false"}; })
+      .Add("clipped_at", "CLIPPED", Unit::kNone, [](Row c) { return ClippedAt(c); })
+      .Add("g", "G", Unit::kNone, [](Row c) { return CellOf(c.goroutine); });
+  AddKeyColumns(interner, "", &columns);
+  columns.columns().push_back(TextColumn("ended_by", "ENDED BY", cases, EnderText));
+  columns.Add("ended_by_g", "", Unit::kNone, [](Row c) { return CellOf(c.ended_by.goroutine); });
+  std::vector<Column> all = columns.Take();
+  all.push_back(StackColumn("STACK", cases, interner));
+  all.push_back(TextColumn("ended_by_stack", "", cases, [&interner](Row c) {
+    return StackText({.stack = c.ended_by.stack}, interner);
+  }));
+  return all;
+}
+
+class LatencyCommand final : public AnalysisCommand {
+ public:
+  const CommandText& text() const override { return kText; }
+
+ protected:
+  std::vector<Flag> OwnFlags() override {
+    return {
+        {.name = "kind",
+         .value = "KIND,...",
+         .help = "Only waits of these kinds: scheduling, blocked, syscall, pause, assist.",
+         .set = SetKinds(&options_.kinds)},
+        {.name = "by",
+         .value = "WHAT",
+         .help = "Print a row for each kind and reason (what, the default), or also for each "
+                 "function that goroutines started in (func) or each stack (stack).",
+         .set = SetChoice({"what", "func", "stack"}, &by_),
+         .excludes = "worst"},
+        {.name = "worst",
+         .value = "N",
+         .help = "Print the N longest waits of each kind and reason.",
+         .set = SetNumber(1, &cases_)},
+        {.name = "func",
+         .value = "FUNCTION",
+         .help = "Only goroutines that started in this function, as in main.worker.",
+         .set = SetText(&options_.start)},
+    };
+  }
+
+  AnyAnalysis MakeAnalysis() const override {
+    return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
+      LatencyStats::Options options = options_;
+      options.by_start = by_ != kWhat;
+      options.by_stack = by_ == kStack;
+      options.cases = std::min(cases_, kMaxCases);
+      options.filter = filter;
+      return std::make_unique<LatencyStats>(interner, std::move(options));
+    });
+  }
+
+  Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
+    absl::Span<const LatencyGroup> groups;
+    absl::Span<const LatencyCase> cases;
+    if (analysis != nullptr) {
+      const auto& stats = static_cast<const LatencyStats&>(*analysis);
+      groups = stats.groups();
+      cases = stats.cases();
+    }
+    if (cases_ > 0) return Table(cases.size(), CaseColumns(cases, interner));
+    return Table(groups.size(), GroupColumns(groups, static_cast<By>(by_), interner));
+  }
+
+  absl::string_view RowsName() const override { return cases_ > 0 ? "waits" : "latencies"; }
+  absl::string_view DefaultSort() const override {
+    return by_ == kWhat || cases_ > 0 ? "" : "total_ns";  // They are sorted.
+  }
+
+ private:
+  size_t by_ = kWhat;
+  uint64_t cases_ = 0;
+  LatencyStats::Options options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeLatencyCommand() { return std::make_unique<LatencyCommand>(); }
+
+}  // namespace gotrace::internal

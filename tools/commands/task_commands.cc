@@ -1,0 +1,473 @@
+// The commands `tasks` and `regions`: how long the tasks and regions of runtime/trace took, and how
+// the time in them was spent; or the history of one task.
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "gotrace/event_kind.h"
+#include "gotrace/go_stats.h"
+#include "gotrace/task_stats.h"
+#include "gotrace/task_story.h"
+#include "parser/event/trace_clock.h"
+#include "tools/cli/registry.h"
+#include "tools/commands/analysis_command.h"
+#include "tools/commands/time_columns.h"
+
+namespace gotrace::internal {
+namespace {
+
+constexpr CommandText kRegionsText = {
+    .name = "regions",
+    .summary = "print how long regions took, and where their time went",
+    .description =
+        "Prints, for all regions of runtime/trace with the same type, how many there were, how "
+        "long they took, and how much of that time their goroutines spent running, waiting for a P "
+        "(runnable), in syscalls, and blocked. Regions that lack their begin or end in the trace "
+        "are counted as open, and are in no percentile.\n\n"
+        "With --each, prints a row for each region instead.",
+    .examples =
+        "  gotrace-dump regions trace.out\n"
+        "  gotrace-dump regions --each --type=query --min=10ms trace.out\n"
+        "  gotrace-dump regions --each --format=jsonl trace.out | jq .blocked_ns\n",
+    .takes_several_files = true,
+};
+
+constexpr CommandText kTasksText = {
+    .name = "tasks",
+    .summary = "print how long tasks took, and where their time went",
+    .description =
+        "Prints, for all tasks of runtime/trace with the same type, how many there were, how long "
+        "they took, and how much of the time in their regions was spent running, waiting for a P "
+        "(runnable), in syscalls, and blocked. Tasks that lack their begin or end in the trace are "
+        "counted as open, and are in no percentile.\n\n"
+        "With --each, prints a row for each task instead. With --id, prints everything that "
+        "happened in one task, in order: the begin and end of the task, its regions and its "
+        "children, its messages, and the states of its goroutines, with the reasons and what woke "
+        "them up.",
+    .examples =
+        "  gotrace-dump tasks trace.out\n"
+        "  gotrace-dump tasks --each --type=request --min=100ms trace.out\n"
+        "  gotrace-dump tasks --each --log=timeout trace.out\n"
+        "  gotrace-dump tasks --id=282 trace.out\n",
+    .takes_several_files = true,
+};
+
+// Finds the tasks in which a message that contains a text was logged.
+class LogSearch {
+ public:
+  explicit LogSearch(std::string text) : text_(std::move(text)) {}
+
+  void Add(absl::Span<const Event> events) {
+    if (text_.empty()) return;
+    for (const Event& event : events) {
+      if (event.kind() != EventKind::kLog) continue;
+      const Log log = event.log();
+      if (absl::StrContains(log.message, text_)) tasks_.insert(log.task);
+    }
+  }
+
+  void Merge(const LogSearch& next) { tasks_.insert(next.tasks_.begin(), next.tasks_.end()); }
+
+  bool Selects(TaskId task) const { return text_.empty() || tasks_.contains(task); }
+
+ private:
+  const std::string text_;
+  std::set<TaskId> tasks_;
+};
+
+// Selects the tasks or regions to print.
+struct SpanFilter {
+  std::string type;
+  std::optional<absl::Duration> min;
+  std::optional<absl::Duration> max;
+  std::string log;
+
+  bool is_set() const {
+    return !type.empty() || min.has_value() || max.has_value() || !log.empty();
+  }
+
+  template <class Life>
+  bool Selects(const Life& life, const Interner& interner, const LogSearch& search) const {
+    if (!type.empty() && interner.String(life.type) != type) return false;
+    if (!search.Selects(life.task)) return false;
+    if (!min.has_value() && !max.has_value()) return true;
+    // The duration of an open task or region is not known.
+    if (!life.begin.has_value() || !life.end.has_value()) return false;
+    const absl::Duration duration = absl::Nanoseconds(TraceClock::Subtract(*life.end, *life.begin));
+    return duration >= min.value_or(duration) && duration <= max.value_or(duration);
+  }
+};
+
+// The tasks, or regions, that a filter selects.
+template <class Life>
+class SelectedSpans {
+ public:
+  SelectedSpans(const Interner* interner, const SpanFilter& spans)
+      : interner_(*interner), spans_(spans), search_(spans.log) {}
+
+  void AddEvents(absl::Span<const Event> events) { search_.Add(events); }
+  void Merge(const SelectedSpans& next) { search_.Merge(next.search_); }
+
+  // Takes all of them from the statistics.
+  template <class Stats>
+  void Finish(const Stats& stats) {
+    absl::Span<const Life> all;
+    if constexpr (std::is_same_v<Life, RegionLife>) {
+      all = stats.regions();
+    } else {
+      all = stats.tasks();
+    }
+    for (const Life& life : all) {
+      if (spans_.Selects(life, interner_, search_)) lives_.push_back(life);
+    }
+    groups_ = GroupByType(lives_, interner_);
+  }
+
+  absl::Span<const Life> lives() const { return lives_; }
+  absl::Span<const SpanGroup> groups() const { return groups_; }
+
+ private:
+  const Interner& interner_;
+  const SpanFilter spans_;
+  LogSearch search_;
+  std::vector<Life> lives_;
+  std::vector<SpanGroup> groups_;
+};
+
+// Runs the statistics, and keeps what the filter selects.
+template <class Life>
+class SpanAnalysis final : public MergeableAnalysis<SpanAnalysis<Life>> {
+ public:
+  SpanAnalysis(Interner* interner, const EventFilter& filter, const SpanFilter& spans)
+      : stats_(interner, filter), selected_(interner, spans) {}
+
+  void AddEvents(absl::Span<const Event> events) override {
+    selected_.AddEvents(events);
+    stats_.AddEvents(events);
+  }
+  void AddGoroutine(const GoInterval& interval) override { stats_.AddGoroutine(interval); }
+  void Merge(SpanAnalysis&& next, const InternerMap& ids) override {
+    selected_.Merge(next.selected_);
+    stats_.Merge(std::move(next.stats_), ids);
+  }
+  void Finish(int64_t end) override {
+    stats_.Finish(end);
+    selected_.Finish(stats_);
+  }
+
+  const SelectedSpans<Life>& selected() const { return selected_; }
+
+ private:
+  TaskStats stats_;
+  SelectedSpans<Life> selected_;
+};
+
+// The same with Go's statistics.
+template <class Life>
+class GoSpanAnalysis final : public Analysis {
+ public:
+  GoSpanAnalysis(Interner* interner, const SpanFilter& spans)
+      : stats_(interner), selected_(interner, spans) {}
+
+  void AddEvents(absl::Span<const Event> events) override {
+    selected_.AddEvents(events);
+    stats_.Add(events);
+  }
+  void Finish(int64_t /*end*/) override {
+    stats_.Finish().IgnoreError();  // It is always OK.
+    selected_.Finish(stats_);
+  }
+
+  const SelectedSpans<Life>& selected() const { return selected_; }
+
+ private:
+  GoCompatibleStats stats_;
+  SelectedSpans<Life> selected_;
+};
+
+std::vector<Column> GroupColumns(absl::Span<const SpanGroup> groups, const Interner& interner) {
+  const auto number = [](uint64_t number) { return Cell(static_cast<int64_t>(number)); };
+  std::vector<Column> columns = {{.name = "count",
+                                  .title = "COUNT",
+                                  .value = [=](size_t row) { return number(groups[row].count); }},
+                                 {.name = "open", .title = "OPEN", .value = [=](size_t row) {
+                                    return number(groups[row].open);
+                                  }}};
+  AppendQuantileColumns(
+      "duration", /*is_shown=*/true,
+      [=](size_t row) -> const Histogram& { return groups[row].duration; }, &columns);
+  AppendTimeColumns(
+      interner, [=](size_t row) -> const ExecutionTimes& { return groups[row].times; }, &columns);
+  columns.push_back({.name = "type", .title = "TYPE", .value = [=, &interner](size_t row) {
+                       return Cell(interner.String(groups[row].type));
+                     }});
+  return columns;
+}
+
+// Returns the duration, or the part of it that is known.
+template <class Life>
+Cell DurationOf(const Life& life) {
+  if (!life.begin.has_value() || !life.end.has_value()) return Cell();
+  return Cell(TraceClock::Subtract(*life.end, *life.begin));
+}
+
+template <class Life>
+std::vector<Column> EachColumns(absl::Span<const Life> lives, const Interner& interner) {
+  constexpr bool kIsTask = std::is_same_v<Life, TaskLife>;
+  const auto goroutine = [=](size_t row) {
+    if constexpr (kIsTask) {
+      return CellOf(lives[row].begin_goroutine);
+    } else {
+      return CellOf(lives[row].goroutine);
+    }
+  };
+  std::vector<Column> columns = {
+      {.name = "g", .title = "G", .value = goroutine},
+      {.name = "task",
+       .title = "TASK",
+       .value = [=](size_t row) { return CellOf(lives[row].task); }},
+      {.name = "begin_ns",
+       .title = "",
+       .value = [=](size_t row) { return CellOf(lives[row].begin); }},
+      {.name = "end_ns", .title = "", .value = [=](size_t row) { return CellOf(lives[row].end); }},
+      {.name = "duration_ns",
+       .title = "DURATION",
+       .unit = Unit::kNanoseconds,
+       .value = [=](size_t row) { return DurationOf(lives[row]); }}};
+  if constexpr (kIsTask) {
+    const auto add = [&](absl::string_view name, absl::string_view title, auto value) {
+      columns.push_back({.name = std::string(name), .title = title, .value = [=](size_t row) {
+                           return Cell(static_cast<int64_t>(lives[row].*value));
+                         }});
+    };
+    columns.push_back({.name = "parent", .title = "PARENT", .value = [=](size_t row) {
+                         return CellOf(lives[row].parent);
+                       }});
+    columns.push_back({.name = "end_g", .title = "", .value = [=](size_t row) {
+                         return CellOf(lives[row].end_goroutine);
+                       }});
+    add("goroutines", "GS", &TaskLife::goroutines);
+    add("regions", "REGIONS", &TaskLife::regions);
+    add("logs", "LOGS", &TaskLife::logs);
+  }
+  AppendTimeColumns(
+      interner, [=](size_t row) -> const ExecutionTimes& { return lives[row].times; }, &columns);
+  columns.push_back({.name = "type", .title = "TYPE", .value = [=, &interner](size_t row) {
+                       return Cell(interner.String(lives[row].type));
+                     }});
+  return columns;
+}
+
+absl::string_view StoryKindName(const StoryRow& row) {
+  switch (row.kind) {
+    case StoryKind::kTaskBegin:
+      return "task begins";
+    case StoryKind::kTaskEnd:
+      return "task ends";
+    case StoryKind::kChildBegin:
+      return "child begins";
+    case StoryKind::kChildEnd:
+      return "child ends";
+    case StoryKind::kRegionBegin:
+      return "region begins";
+    case StoryKind::kRegionEnd:
+      return "region ends";
+    case StoryKind::kLog:
+      return "message";
+    case StoryKind::kState:
+      break;
+  }
+  switch (row.state) {
+    case GoState::kRunnable:
+      return "runnable";
+    case GoState::kRunning:
+      return "running";
+    case GoState::kWaiting:
+      return "blocked";
+    case GoState::kSyscall:
+      return "syscall";
+    default:
+      return "";
+  }
+}
+
+// Returns the innermost function of the stack, where the goroutine was or was woken up.
+absl::string_view LeafFunction(StackId stack, const Interner& interner) {
+  const absl::Span<const FrameId> frames = interner.Frames(stack);
+  return frames.empty() ? "" : interner.Frame(frames.front()).func;
+}
+
+// Returns the details of the row, for people.
+std::string DetailText(const StoryRow& row, const Interner& interner) {
+  const absl::string_view text = interner.String(row.text);
+  if (row.kind == StoryKind::kLog) return absl::StrCat(interner.String(row.category), ": ", text);
+  if (row.child != TaskId::kNone) return absl::StrCat(row.child.value, " ", text);
+  if (row.kind != StoryKind::kState) return std::string(text);
+  const bool is_unknown = row.state == GoState::kWaiting && row.reason == StringId::kEmpty;
+  std::string detail(is_unknown ? kUnknownName : interner.String(row.reason));
+  if (row.woken_by.kind == CauseKind::kGoroutine) {
+    absl::StrAppend(&detail, detail.empty() ? "" : ", ", "until G ", row.woken_by.goroutine.value);
+  } else if (row.woken_by.kind != CauseKind::kUnknown) {
+    absl::StrAppend(&detail, detail.empty() ? "" : ", ", "until ",
+                    CauseKindName(row.woken_by.kind));
+  }
+  return detail;
+}
+
+Table StoryTable(absl::Span<const StoryRow> rows, const Interner& interner) {
+  using Row = const StoryRow&;
+  constexpr Unit kNone = Unit::kNone;
+  ColumnList<StoryRow> columns(rows);
+  columns.Add("begin_ns", "TIME", kNone, [](Row r) { return r.begin; })
+      .Add("end_ns", "", kNone, [](Row r) { return r.end; })
+      .Add("length_ns", "LENGTH", Unit::kNanoseconds,
+           [](Row r) {
+             return r.kind == StoryKind::kState ? Cell(TraceClock::Subtract(r.end, r.begin))
+                                                : Cell();
+           })
+      .Add("g", "G", kNone, [](Row r) { return CellOf(r.goroutine); })
+      .Add("what", "WHAT", kNone, [](Row r) { return StoryKindName(r); })
+      .Add("child", "", kNone, [](Row r) { return CellOf(r.child); })
+      .Add("text", "", kNone, [&interner](Row r) { return interner.String(r.text); })
+      .Add("category", "", kNone, [&interner](Row r) { return interner.String(r.category); })
+      .Add("reason", "", kNone, [&interner](Row r) { return interner.String(r.reason); })
+      .Add("woken_by", "", kNone,
+           [](Row r) {
+             return r.woken_by.kind == CauseKind::kUnknown ? "" : CauseKindName(r.woken_by.kind);
+           })
+      .Add("waker", "", kNone, [](Row r) { return CellOf(r.woken_by.goroutine); })
+      .Add("waker_function", "", kNone,
+           [&interner](Row r) { return LeafFunction(r.woken_by.stack, interner); });
+  columns.columns().push_back(
+      TextColumn("", "DETAIL", rows, [&interner](Row r) { return DetailText(r, interner); }));
+  columns.Add("function", "IN", kNone,
+              [&interner](Row r) { return LeafFunction(r.stack, interner); });
+  return Table(rows.size(), columns.Take());
+}
+
+// The command for tasks, or for regions.
+template <class Life>
+class SpansCommand final : public AnalysisCommand {
+ public:
+  const CommandText& text() const override { return kIsTask ? kTasksText : kRegionsText; }
+
+ protected:
+  std::vector<Flag> OwnFlags() override {
+    std::vector<Flag> flags = {
+        {.name = "each",
+         .value = "",
+         .help = kIsTask ? "Print a row for each task." : "Print a row for each region.",
+         .set = SetSwitch(&each_)},
+        {.name = "type", .value = "TYPE", .help = "Only this type.", .set = SetText(&spans_.type)},
+        {.name = "min",
+         .value = "DURATION",
+         .help = "The minimum length, as in 1.5s or 20ms.",
+         .set = SetDuration(&spans_.min)},
+        {.name = "max",
+         .value = "DURATION",
+         .help = "The maximum length.",
+         .set = SetDuration(&spans_.max)}};
+    if (kIsTask) {
+      flags.push_back({.name = "log",
+                       .value = "TEXT",
+                       .help = "Only tasks with a log message that contains the text.",
+                       .set = SetText(&spans_.log)});
+      flags.push_back({.name = "id",
+                       .value = "ID",
+                       .help = "Print what happened in this task, in order.",
+                       .set = SetTaskId(&story_of_),
+                       .excludes = "each"});
+    }
+    flags.push_back(CompatFlag(&is_compatible_));
+    return flags;
+  }
+
+  absl::Status CheckOwn() const override {
+    if (spans_.min.has_value() && spans_.max.has_value() && *spans_.min > *spans_.max) {
+      return absl::InvalidArgumentError("--min is longer than --max");
+    }
+    if (story_of_.has_value() &&
+        (spans_.is_set() || is_compatible_ || !filter().filter.goroutines.empty())) {
+      return absl::InvalidArgumentError(
+          "--id works only without --type, --min, --max, --log, --g and --compat");
+    }
+    return CheckCompat(is_compatible_, filter());
+  }
+
+  AnyAnalysis MakeAnalysis() const override {
+    if (story_of_.has_value()) {
+      return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
+        return std::make_unique<TaskStory>(interner, *story_of_, filter.times);
+      });
+    }
+    if (is_compatible_) {
+      return AnalysisOf([this](Interner* interner, const EventFilter& /*filter*/) {
+        return std::make_unique<GoSpanAnalysis<Life>>(interner, spans_);
+      });
+    }
+    return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
+      return std::make_unique<SpanAnalysis<Life>>(interner, filter, spans_);
+    });
+  }
+
+  Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
+    if (story_of_.has_value()) {
+      absl::Span<const StoryRow> rows;
+      if (analysis != nullptr) rows = static_cast<const TaskStory&>(*analysis).rows();
+      return StoryTable(rows, interner);
+    }
+    absl::Span<const Life> lives;
+    absl::Span<const SpanGroup> groups;
+    if (analysis != nullptr) {
+      const SelectedSpans<Life>& spans =
+          is_compatible_ ? static_cast<const GoSpanAnalysis<Life>&>(*analysis).selected()
+                         : static_cast<const SpanAnalysis<Life>&>(*analysis).selected();
+      lives = spans.lives();
+      groups = spans.groups();
+    }
+    return each_ ? Table(lives.size(), EachColumns(lives, interner))
+                 : Table(groups.size(), GroupColumns(groups, interner));
+  }
+
+  absl::string_view RowsName() const override {
+    return story_of_.has_value() ? "story" : kIsTask ? "tasks" : "regions";
+  }
+  absl::string_view DefaultSort() const override {
+    return story_of_.has_value() ? "" : each_ ? "duration_ns" : "total_ns";
+  }
+
+ private:
+  static constexpr bool kIsTask = std::is_same_v<Life, TaskLife>;
+
+  static SetFlag SetTaskId(std::optional<TaskId>* id) {
+    return [=](absl::string_view text) {
+      uint64_t number = 0;
+      absl::Status status = SetNumber(0, &number)(text);
+      if (status.ok()) *id = TaskId{number};
+      return status;
+    };
+  }
+
+  std::optional<TaskId> story_of_;
+  bool each_ = false;
+  SpanFilter spans_;
+  bool is_compatible_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeTasksCommand() { return std::make_unique<SpansCommand<TaskLife>>(); }
+std::unique_ptr<Command> MakeRegionsCommand() {
+  return std::make_unique<SpansCommand<RegionLife>>();
+}
+
+}  // namespace gotrace::internal

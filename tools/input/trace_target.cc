@@ -1,0 +1,39 @@
+#include "tools/input/trace_target.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "tools/cli/file_list.h"
+
+namespace gotrace::internal {
+
+absl::Status TraceTarget::Check(const std::string& input, bool is_binary) const {
+  std::error_code ignored;
+  if (!is_standard_output() && std::filesystem::is_regular_file(path_, ignored) &&
+      std::filesystem::equivalent(path_, input == "-" ? "/dev/stdin" : input, ignored)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "-o ", ShownNameOf(path_), " is the input, which would be lost; give another name"));
+  }
+  if (!is_binary || !path_.empty() || isatty(STDOUT_FILENO) != 1) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "refusing to write binary data to a terminal; use -o FILE, or -o - to force it");
+}
+
+absl::Status TraceTarget::Write(absl::FunctionRef<absl::Status(Output*)> write) const {
+  if (is_standard_output()) return write(&standard_output_);
+  absl::StatusOr<OutputFile> file = OutputFile::Create(path_);
+  if (!file.ok()) return file.status();
+  Output out(file->fd(), path_);
+  if (absl::Status status = write(&out); !status.ok()) return status;
+  return file->Commit();
+}
+
+std::string TraceTarget::Shown() const {
+  return is_standard_output() ? "to the standard output" : ShownNameOf(path_);
+}
+
+}  // namespace gotrace::internal

@@ -1,0 +1,40 @@
+// The output of a command that converts one file to another: the file of -o, or the standard
+// output.
+#ifndef GOTRACE_TOOLS_INPUT_TRACE_TARGET_H_
+#define GOTRACE_TOOLS_INPUT_TRACE_TARGET_H_
+
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "tools/cli/output.h"
+
+namespace gotrace::internal {
+
+class TraceTarget {
+ public:
+  // `path` is the value of -o, or "" if it was not given.
+  TraceTarget(std::string path, Output* standard_output)
+      : path_(std::move(path)), standard_output_(*standard_output) {}
+
+  // Returns an error if the target is the file `input` itself, or if it is a terminal and
+  // `is_binary`.
+  absl::Status Check(const std::string& input, bool is_binary = true) const;
+
+  // Calls `write` with the output. A file gets its name, or replaces the previous one, once `write`
+  // has succeeded.
+  absl::Status Write(absl::FunctionRef<absl::Status(Output*)> write) const;
+
+  // Returns "to the standard output", or the name of the file.
+  std::string Shown() const;
+
+  bool is_standard_output() const { return path_.empty() || path_ == "-"; }
+
+ private:
+  const std::string path_;
+  Output& standard_output_;
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_TOOLS_INPUT_TRACE_TARGET_H_
