@@ -309,9 +309,10 @@ bool GenerationWriter::AdmitTransition(WriterEvent* event) {
     case TransitionType::kGoCreateSyscall:
       return AdmitGoCreateSyscall(*event);
     case TransitionType::kGoStart:
-      if (!Vacate(event->thread) || !MakeRunnable(GoArg(*event), event->thread)) return false;
+      if (!UnbindGoroutine(event->thread) || !MakeRunnable(GoArg(*event), event->thread))
+        return false;
       State(GoArg(*event), event->thread, /*needed=*/true);
-      if (!Vacate(event->thread) || !GiveProc(event->thread, event->proc)) return false;
+      if (!UnbindGoroutine(event->thread) || !GiveProc(event->thread, event->proc)) return false;
       StateContext(*event);
       return true;
     case TransitionType::kGoUnblock:
@@ -439,7 +440,7 @@ bool GenerationWriter::AdmitGoStatus(WriterEvent* event) {
                          (status == GoStatus::kRunning && goroutine->thread == ThreadId::kNone));
   if (is_there) return true;
   if (binds && thread == ThreadId::kNone) return goroutine == nullptr && model_.first();
-  if (binds && model_.FindThread(thread).goroutine != id && !Vacate(thread)) return false;
+  if (binds && model_.FindThread(thread).goroutine != id && !UnbindGoroutine(thread)) return false;
   if (goroutine == nullptr && model_.first()) return true;
   switch (status) {
     case GoStatus::kRunnable:
@@ -459,7 +460,8 @@ bool GenerationWriter::AdmitGoCreate(const WriterEvent& event) {
   if (model_.FindGoroutine(GoArg(event)) != nullptr) return false;
   if (event.goroutine != GoId::kNone) return MakeRunningContext(event);
   const Goroutine* const own = model_.FindGoroutine(model_.FindThread(event.thread).goroutine);
-  if (own != nullptr && own->status != GoStatus::kRunning && !Vacate(event.thread)) return false;
+  if (own != nullptr && own->status != GoStatus::kRunning && !UnbindGoroutine(event.thread))
+    return false;
   if (!GiveProc(event.thread, event.proc)) return false;
   StateContext(event);
   return true;
@@ -477,7 +479,7 @@ bool GenerationWriter::AdmitGoCreateSyscall(const WriterEvent& event) {
     }
     Add(EventType::kGoDestroySyscall, thread);
   }
-  return Vacate(event.thread);
+  return UnbindGoroutine(event.thread);
 }
 
 bool GenerationWriter::AdmitGoSwitch(const WriterEvent& event) {
@@ -722,7 +724,7 @@ void GenerationWriter::EndSyscall(ThreadId thread) {
   Add(has_proc ? EventType::kGoSyscallEnd : EventType::kGoSyscallEndBlocked, thread);
 }
 
-bool GenerationWriter::Vacate(ThreadId thread) {
+bool GenerationWriter::UnbindGoroutine(ThreadId thread) {
   const GoId id = model_.FindThread(thread).goroutine;
   if (id == GoId::kNone) return true;
   const Goroutine& goroutine = *model_.FindGoroutine(id);
@@ -741,7 +743,7 @@ bool GenerationWriter::MakeRunning(ThreadId thread, GoId id, ProcId proc) {
   const bool is_there = goroutine != nullptr && goroutine->thread == thread;
   if (is_there && goroutine->status == GoStatus::kSyscall) EndSyscall(thread);
   if (is_there && goroutine->status == GoStatus::kRunning) return GiveProc(thread, proc);
-  if (!Vacate(thread)) return false;
+  if (!UnbindGoroutine(thread)) return false;
   if (goroutine == nullptr && model_.first()) {
     AddStatus(EventType::kGoStatus, thread,
               {Number(id), Number(thread), Number(GoStatus::kRunning)});
@@ -755,7 +757,7 @@ bool GenerationWriter::MakeRunning(ThreadId thread, GoId id, ProcId proc) {
   }
   if (!GiveProc(thread, proc) || !MakeRunnable(id, thread)) return false;
   State(id, thread, /*needed=*/true);
-  if (!Vacate(thread) || !GiveProc(thread, proc)) return false;
+  if (!UnbindGoroutine(thread) || !GiveProc(thread, proc)) return false;
   Add(EventType::kGoStart, thread, {Number(id)});
   return true;
 }
@@ -769,9 +771,9 @@ bool GenerationWriter::MakeRunnable(GoId id, ThreadId helper) {
       result_.changed = true;
       return true;
     }
-    const Lent lent = Lend(helper);
+    const BorrowedThread lent = BorrowThread(helper);
     Add(EventType::kGoCreate, lent.thread, {Number(id), 0, 0});
-    GiveBack(lent);
+    ReturnThread(lent);
     return true;
   }
   switch (goroutine->status) {
@@ -808,9 +810,9 @@ bool GenerationWriter::MakeWaiting(GoId id, ThreadId helper) {
     return true;
   }
   if (goroutine == nullptr && version_ >= Version::kGo123) {
-    const Lent lent = Lend(helper);
+    const BorrowedThread lent = BorrowThread(helper);
     Add(EventType::kGoCreateBlocked, lent.thread, {Number(id), 0, 0});
-    GiveBack(lent);
+    ReturnThread(lent);
     return true;
   }
   if (goroutine != nullptr && goroutine->status == GoStatus::kWaiting) return true;
@@ -827,10 +829,10 @@ bool GenerationWriter::MakeWaiting(GoId id, ThreadId helper) {
   // A goroutine can block only while it runs.
   if (!MakeRunnable(id, helper)) return false;
   State(id, helper, /*needed=*/true);
-  const Lent lent = Lend(helper);
+  const BorrowedThread lent = BorrowThread(helper);
   Add(EventType::kGoStart, lent.thread, {Number(id)});
   Add(EventType::kGoBlock, lent.thread, {AddedReason(), 0});
-  GiveBack(lent);
+  ReturnThread(lent);
   return true;
 }
 
@@ -867,14 +869,14 @@ bool GenerationWriter::MakeRunningContext(const WriterEvent& event) {
   return true;
 }
 
-GenerationWriter::Lent GenerationWriter::Lend(ThreadId preferred) {
+GenerationWriter::BorrowedThread GenerationWriter::BorrowThread(ThreadId preferred) {
   const auto has_proc = [this](ThreadId thread) {
     const Thread state = model_.FindThread(thread);
     if (thread == ThreadId::kNone || state.proc == ProcId::kNone) return false;
     const Goroutine* const goroutine = model_.FindGoroutine(state.goroutine);
     return goroutine == nullptr || goroutine->status == GoStatus::kRunning;
   };
-  Lent lent;
+  BorrowedThread lent;
   lent.thread = preferred;
   if (!has_proc(preferred)) {
     const std::set<ProcId>& bound = model_.bound_procs();
@@ -886,7 +888,7 @@ GenerationWriter::Lent GenerationWriter::Lend(ThreadId preferred) {
     }
   }
   lent.has_proc = has_proc(lent.thread);
-  if (!lent.has_proc) Vacate(lent.thread);
+  if (!lent.has_proc) UnbindGoroutine(lent.thread);
   GiveProc(lent.thread, ProcId::kNone);
   lent.goroutine = model_.FindThread(lent.thread).goroutine;
   if (lent.goroutine != GoId::kNone) {
@@ -896,7 +898,7 @@ GenerationWriter::Lent GenerationWriter::Lend(ThreadId preferred) {
   return lent;
 }
 
-void GenerationWriter::GiveBack(const Lent& lent) {
+void GenerationWriter::ReturnThread(const BorrowedThread& lent) {
   if (lent.goroutine != GoId::kNone)
     Add(EventType::kGoStart, lent.thread, {Number(lent.goroutine)});
   if (!lent.has_proc) Add(EventType::kProcStop, lent.thread);

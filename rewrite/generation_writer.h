@@ -106,7 +106,7 @@ class GenerationWriter {
   using Thread = ProgramModel::Thread;
 
   // A thread that temporarily runs no goroutine and has a P.
-  struct Lent {
+  struct BorrowedThread {
     ThreadId thread;
     GoId goroutine;         // The goroutine that ran there before, and will continue.
     bool has_proc = false;  // Whether the thread had the P before.
@@ -147,7 +147,7 @@ class GenerationWriter {
   ProcId ChooseProc(ThreadId thread) const;
   void MakeIdle(ProcId id, ThreadId helper);
   // Removes the goroutine that the thread runs.
-  bool Vacate(ThreadId thread);
+  bool UnbindGoroutine(ThreadId thread);
   bool MakeRunning(ThreadId thread, GoId id, ProcId proc);
   bool MakeRunnable(GoId id, ThreadId helper);
   bool MakeWaiting(GoId id, ThreadId helper);
@@ -158,8 +158,8 @@ class GenerationWriter {
   // Makes the thread of an event run the goroutine of its context.
   bool MakeRunningContext(const WriterEvent& event);
   void EndSyscall(ThreadId thread);
-  Lent Lend(ThreadId preferred);
-  void GiveBack(const Lent& lent);
+  BorrowedThread BorrowThread(ThreadId preferred);
+  void ReturnThread(const BorrowedThread& lent);
 
   // Writes the status in this generation unless that was done. `needed` says whether Go's reader
   // requires it.

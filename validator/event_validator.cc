@@ -130,7 +130,7 @@ void EventValidator::CheckChain(const Event& event, const Resource* resource) {
   const uint8_t to = event.transition_to();
   const auto states = [&] { return FormatTransition(id.kind, from, to); };
   if (to == kUndetermined) {
-    doubtful_ = true;
+    has_unknown_state_ = true;
     Report(CheckId::kStateUndetermined, event, id,
            absl::StrCat("expected ", FormatResource(id), " to enter a state, found ", states()));
   }
@@ -142,7 +142,7 @@ void EventValidator::CheckChain(const Event& event, const Resource* resource) {
   }
   if (resource == nullptr) {
     if (from == kUndetermined || from == kNotExist) return;
-    if (preconditions_ != nullptr && IsStatusEvent(event.type()) && MeetStatus(event)) return;
+    if (preconditions_ != nullptr && IsStatusEvent(event.type()) && AssumeStatus(event)) return;
     // A generation confirms the statuses of all resources that were known before the loss.
     if (has_resumed_ && last_sync_ == first_sync_ && IsStatusEvent(event.type())) return;
     ReportUnlessLost(CheckId::kStateUnknown, event, id,
@@ -274,14 +274,14 @@ void EventValidator::CheckOther(const Event& event) {
 void EventValidator::BeginGeneration(uint64_t number) {
   generation_before_ = generation_;
   generation_ = number;
-  if (lost_ || doubtful_ || threads_.size() > kMaxThreads) Resume();
+  if (lost_ || has_unknown_state_ || threads_.size() > kMaxThreads) Resume();
 }
 
 void EventValidator::NoteLoss() { lost_ = true; }
 
 void EventValidator::Resume() {
   lost_ = false;
-  doubtful_ = false;
+  has_unknown_state_ = false;
   has_resumed_ = true;
   has_time_ = false;
   last_clocks_.reset();
@@ -365,7 +365,7 @@ void EventValidator::CheckStack(const Event& event, const Stack& stack) {
 
 void EventValidator::CheckSync(const Event& event) {
   const Sync sync = event.sync();
-  if (preconditions_ != nullptr && preconditions_->first_sync == 0) MeetFirstSync(event, sync.n);
+  if (preconditions_ != nullptr && preconditions_->first_sync == 0) AssumeFirstSync(event, sync.n);
   if (sync.n != last_sync_ + 1) {
     Report(CheckId::kSyncNumber, event, {},
            absl::StrCat("expected sync ", last_sync_ + 1, ", found sync ", sync.n));
@@ -516,7 +516,7 @@ void EventValidator::CheckRange(const Event& event) {
   }
   if (found == RangeSpans::kNone) {
     if (preconditions_ != nullptr && event.kind() == EventKind::kRangeActive)
-      MeetActiveRange(range);
+      AssumeActiveRange(range);
     OpenSpan begun = MakeOpen(event, range.reason, TaskId::kNone);
     begun.what = range.what;
     begun.has_reason = range.has_reason;
@@ -554,7 +554,7 @@ void EventValidator::CheckTaskEnd(const Event& event) {
   if (found == tasks_.end()) {
     const bool is_second = ended_.count(task.id) > 0 || ended_before_.count(task.id) > 0;
     if (!is_second && has_resumed_) return;
-    if (preconditions_ != nullptr && !is_second && MeetTaskEnd(task.id)) return;
+    if (preconditions_ != nullptr && !is_second && AssumeTaskEnd(task.id)) return;
     ReportUnlessLost(is_second ? CheckId::kTaskEndedTwice : CheckId::kTaskEndUnknown, event, about,
                      absl::StrCat("expected an open task, found the end of task ", task.id.value,
                                   is_second ? ", which has already ended" : ", which never began"));
@@ -586,7 +586,7 @@ void EventValidator::CheckRegion(const Event& event) {
   if (found == outermost) {
     if (MayPredateLoss(about)) return;
     if (preconditions_ != nullptr && open.empty()) {
-      MeetRegionEnd(about, region);
+      AssumeRegionEnd(about, region);
       return;
     }
     ReportUnlessLost(CheckId::kRegionEndUnknown, event, about,
@@ -604,7 +604,7 @@ void EventValidator::CheckTaskReference(const Event& event, TaskId task) {
   if (ended_.count(task) > 0 || ended_before_.count(task) > 0) return;
   // A task may last over several generations, and none of them states again which tasks are open.
   if (has_resumed_) return;
-  if (preconditions_ != nullptr && MeetTask(task)) return;
+  if (preconditions_ != nullptr && AssumeTask(task)) return;
   ReportUnlessLost(CheckId::kTaskUnknown, event, AboutWhat(event),
                    absl::StrCat("expected a task that began, found task ", task.value));
 }

@@ -215,12 +215,12 @@ class EventValidator {
   // Each records what an event implies about the past. If it returns a bool, false means that the
   // past cannot have been like that.
   bool InFirstGeneration() const { return last_sync_ == preconditions_->first_sync; }
-  void MeetFirstSync(const Event& event, uint64_t sync);
-  bool MeetStatus(const Event& event);
-  void MeetActiveRange(const RangeParts& range);
-  void MeetRegionEnd(const ResourceId& resource, const Region& region);
-  bool MeetTask(TaskId task);
-  bool MeetTaskEnd(TaskId task);
+  void AssumeFirstSync(const Event& event, uint64_t sync);
+  bool AssumeStatus(const Event& event);
+  void AssumeActiveRange(const RangeParts& range);
+  void AssumeRegionEnd(const ResourceId& resource, const Region& region);
+  bool AssumeTask(TaskId task);
+  bool AssumeTaskEnd(TaskId task);
 
   // Whether the preconditions of a segment hold after this one.
   bool HoldsOfTime(const ValidatorPreconditions& preconditions) const;
@@ -262,7 +262,8 @@ class EventValidator {
   uint64_t generation_before_ = 0;  // The number of the generation before; 0 if any may follow.
   uint64_t generation_ = 0;         // 0 if unknown.
   bool lost_ = false;               // Whether anything is missing since the generation began.
-  bool doubtful_ = false;     // Whether a state is unknown, so that no transition is unexpected.
+  bool has_unknown_state_ =
+      false;                  // Whether a state is unknown, so that no transition is unexpected.
   bool has_resumed_ = false;  // Whether everything before some generation was forgotten.
   bool quiet_ = false;        // Whether the current event has a fault that was already reported.
   bool has_time_ = false;     // Whether last_time_ is set.

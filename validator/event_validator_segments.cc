@@ -12,26 +12,26 @@ void EventValidator::StartInMiddle() {
   preconditions_ = std::make_unique<ValidatorPreconditions>();
 }
 
-void EventValidator::MeetFirstSync(const Event& event, uint64_t sync) {
+void EventValidator::AssumeFirstSync(const Event& event, uint64_t sync) {
   preconditions_->first_sync = sync;
   preconditions_->first_time = event.time();
   preconditions_->first_generation = generation_;
   last_sync_ = sync - 1;
 }
 
-bool EventValidator::MeetStatus(const Event& event) {
+bool EventValidator::AssumeStatus(const Event& event) {
   const uint8_t state = event.transition_to();
   if (!InFirstGeneration() || event.transition_from() != state) return false;
   preconditions_->statuses.push_back({event.transition_resource(), state, event.thread()});
   return true;
 }
 
-void EventValidator::MeetActiveRange(const RangeParts& range) {
+void EventValidator::AssumeActiveRange(const RangeParts& range) {
   if (!InFirstGeneration()) return;
   preconditions_->ranges.push_back({range.scope, range.what, std::string(range.reason)});
 }
 
-void EventValidator::MeetRegionEnd(const ResourceId& resource, const Region& region) {
+void EventValidator::AssumeRegionEnd(const ResourceId& resource, const Region& region) {
   if (preconditions_->regions.size() >= ValidatorPreconditions::kMaxRegions)
     preconditions_->fails = true;
   if (!preconditions_->fails) {
@@ -39,7 +39,7 @@ void EventValidator::MeetRegionEnd(const ResourceId& resource, const Region& reg
   }
 }
 
-bool EventValidator::MeetTask(TaskId task) {
+bool EventValidator::AssumeTask(TaskId task) {
   if (preconditions_->ended_tasks.contains(task)) return false;
   const size_t count = preconditions_->known_tasks.size() + preconditions_->open_tasks.size();
   if (count >= ValidatorPreconditions::kMaxTasks) preconditions_->fails = true;
@@ -48,7 +48,7 @@ bool EventValidator::MeetTask(TaskId task) {
   return true;
 }
 
-bool EventValidator::MeetTaskEnd(TaskId task) {
+bool EventValidator::AssumeTaskEnd(TaskId task) {
   if (preconditions_->ended_tasks.size() >= ValidatorPreconditions::kMaxTasks)
     preconditions_->fails = true;
   if (preconditions_->fails) return true;
@@ -60,7 +60,7 @@ bool EventValidator::MeetTaskEnd(TaskId task) {
 bool EventValidator::Append(EventValidator&& next) {
   const ValidatorPreconditions& preconditions = *next.preconditions_;
   const auto has_loss = [](const EventValidator& validator) {
-    return validator.lost_ || validator.doubtful_ || validator.has_resumed_;
+    return validator.lost_ || validator.has_unknown_state_ || validator.has_resumed_;
   };
   if (preconditions.fails || has_loss(*this) || has_loss(next) ||
       threads_.size() + next.threads_.size() > kMaxThreads || !HoldsOfTime(preconditions) ||

@@ -45,10 +45,16 @@ struct LatencyTraits {
 };
 
 // Returns whether `a` is worse. This is a total order of all cases of a trace, so that the cases
-// that are kept do not depend on how it is read.
+// that are kept do not depend on how it is read. Only in a damaged trace has a goroutine two that
+// begin and end together.
 bool IsWorse(const LatencyCase& a, const LatencyCase& b) {
   if (a.duration() != b.duration()) return a.duration() > b.duration();
-  return std::pair(a.begin, a.goroutine) < std::pair(b.begin, b.goroutine);
+  const auto rest = [](const LatencyCase& one) {
+    const Cause& cause = one.ended_by;
+    return std::tuple(one.begin, one.goroutine, one.key.start, one.key.stack, cause.kind,
+                      cause.goroutine, cause.proc, cause.thread, cause.stack);
+  };
+  return rest(a) < rest(b);
 }
 
 // Returns the kind of an interval in a state, or kLatencyKindEnd if it does not count.

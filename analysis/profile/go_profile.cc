@@ -39,7 +39,7 @@ class GoCompatibleProfile::Impl {
 
  private:
   // A time of a goroutine in the state of the profile.
-  struct Stay {
+  struct StateSpan {
     GoId goroutine;
     StackId stack = StackId::kNone;
     int64_t begin = 0;
@@ -55,8 +55,8 @@ class GoCompatibleProfile::Impl {
   const internal::ProfileRow& row_;
   const std::string start_;
   GoCompatibleStats stats_;
-  absl::flat_hash_map<GoId, Stay> open_;
-  std::vector<Stay> stays_;
+  absl::flat_hash_map<GoId, StateSpan> open_;
+  std::vector<StateSpan> state_spans_;
   int64_t last_ = 0;
 
   std::vector<ProfileSample> sorted_;
@@ -70,14 +70,14 @@ void GoCompatibleProfile::Impl::AddTransition(const Event& event) {
   if (open == open_.end()) {
     if (!enters) return;
     if (row_.is_reason != nullptr && !row_.is_reason(event.transition_reason())) return;
-    open_.emplace(id, Stay{.goroutine = id,
-                           .stack = interner_.InternStack(event.stack()),
-                           .begin = event.time()});
+    open_.emplace(id, StateSpan{.goroutine = id,
+                                .stack = interner_.InternStack(event.stack()),
+                                .begin = event.time()});
     return;
   }
   if (enters) return;
-  stays_.push_back(open->second);
-  stays_.back().end = event.time();
+  state_spans_.push_back(open->second);
+  state_spans_.back().end = event.time();
   open_.erase(open);
 }
 
@@ -101,16 +101,16 @@ void GoCompatibleProfile::Impl::Finish() {
     }
   }
   absl::flat_hash_map<std::vector<uint64_t>, ProfileSample> by_pcs;
-  for (const Stay& stay : stays_) {
-    const auto life = lives.find(stay.goroutine);
+  for (const StateSpan& state_span : state_spans_) {
+    const auto life = lives.find(state_span.goroutine);
     if (life == lives.end()) continue;
     // See A10 in DIVERGENCES.md.
-    const int64_t begin = std::max(stay.begin, life->second->start.value_or(0));
-    const int64_t end = std::min(stay.end, life->second->end.value_or(last_));
+    const int64_t begin = std::max(state_span.begin, life->second->start.value_or(0));
+    const int64_t end = std::min(state_span.end, life->second->end.value_or(last_));
     if (begin >= end) continue;
-    ProfileSample& sample = by_pcs[PcsOf(stay.stack)];
+    ProfileSample& sample = by_pcs[PcsOf(state_span.stack)];
     // Of equal stacks, the last is shown.
-    sample.key.stack = stay.stack;
+    sample.key.stack = state_span.stack;
     ++sample.value.count;
     internal::AddTime(internal::Between(begin, end), &sample.value.time);
   }

@@ -34,20 +34,20 @@ using Slot = uint32_t;
 constexpr Slot kNoSlot = std::numeric_limits<Slot>::max();
 
 // An interval of a goroutine in a state. Kept small, since there are many.
-struct Stay {
+struct StateSpan {
   int64_t begin;
   int64_t end;
   StackId stack;
   StringId reason;
-  Slot waker;           // kWaiting: the goroutine that ended the stay; kNoSlot if none did.
+  Slot waker;           // kWaiting: the goroutine that ended the state_span; kNoSlot if none did.
   StackId waker_stack;  // The stack of the waker at that time.
   GoState state;
   CauseKind ended_by;
   bool starts_life;
 };
-static_assert(sizeof(Stay) == 40);
+static_assert(sizeof(StateSpan) == 40);
 
-struct Life {
+struct Lifetime {
   int64_t begin = 0;
   StringId start = StringId::kEmpty;
   Slot creator = kNoSlot;  // kNoSlot if unknown, or if it began before the part read.
@@ -61,13 +61,13 @@ struct TimeSpan {
 
 struct Goroutine {
   GoId id;
-  bool has_ended = false;              // The last life.
-  std::vector<Stay> stays;             // In order of time. They do not overlap.
-  absl::InlinedVector<Life, 1> lives;  // In order of time.
+  bool has_ended = false;                  // The last life.
+  std::vector<StateSpan> state_spans;      // In order of time. They do not overlap.
+  absl::InlinedVector<Lifetime, 1> lives;  // In order of time.
 };
 
 // A time in which a goroutine had a P.
-struct Turn : TimeSpan {
+struct ProcSpan : TimeSpan {
   Slot goroutine = kNoSlot;
 };
 
@@ -80,7 +80,7 @@ struct RegionEntry {
 // The position of the walk: on a goroutine, at the time `to`, on its way back to `from`.
 struct Position {
   Slot goroutine = kNoSlot;
-  size_t stays = 0;  // How many stays of the goroutine begin before `to`.
+  size_t state_spans = 0;  // How many state_spans of the goroutine begin before `to`.
   int64_t from = 0;
   int64_t to = 0;
   StackId stack = StackId::kNone;  // Where the goroutine was at `to`.
@@ -131,7 +131,7 @@ class CriticalPaths::Impl {
 
   Slot SlotOf(GoId id);
   Slot FindSlot(GoId id) const;
-  const Life& LifeAt(const Goroutine& goroutine, int64_t time) const;
+  const Lifetime& LifetimeAt(const Goroutine& goroutine, int64_t time) const;
 
   Position PositionAt(Slot goroutine, int64_t from, int64_t to, StackId stack,
                       uint64_t depth) const;
@@ -139,12 +139,14 @@ class CriticalPaths::Impl {
   // Returns whether the goroutine was not waiting at `time`, and so can have caused an event then.
   bool IsAwake(Slot goroutine, int64_t time) const;
 
-  // Calls `emit` with the stay from `begin` to `position.to`, split at mark assists.
+  // Calls `emit` with the state_span from `begin` to `position.to`, split at mark assists.
   template <class Emit>
-  void EmitStay(const Position& position, const Stay& stay, int64_t begin, const Emit& emit) const;
+  void EmitStateSpan(const Position& position, const StateSpan& state_span, int64_t begin,
+                     const Emit& emit) const;
 
-  // Moves the position out of its stay, to the begin of the stay or the end of the walk.
-  void LeaveStay(const Stay& stay, Position* position) const;
+  // Moves the position out of its state_span, to the begin of the state_span or the end of the
+  // walk.
+  void LeaveStateSpan(const StateSpan& state_span, Position* position) const;
 
   // Cuts a span to the part of the trace that was read. Returns whether anything is left.
   bool Cut(bool has_begin, bool has_end, PathSpan* span) const;
@@ -156,7 +158,7 @@ class CriticalPaths::Impl {
   std::vector<Goroutine> goroutines_;
   absl::flat_hash_map<GoId, Slot> slots_;
 
-  std::vector<std::vector<Turn>> turns_;  // By P.
+  std::vector<std::vector<ProcSpan>> proc_spans_;  // By P.
   absl::flat_hash_map<ProcId, size_t> procs_;
 
   RangeTracker ranges_{&interner_,
@@ -268,23 +270,23 @@ void CriticalPaths::Impl::AddGoroutine(const GoInterval& interval) {
   const Slot creator = interval.starts_life ? SlotOf(interval.begun_by.goroutine) : kNoSlot;
   Goroutine& goroutine = goroutines_[slot];
   const bool is_new = goroutine.lives.empty() || goroutine.has_ended || interval.starts_life;
-  AppendInOrder<Stay>({.begin = interval.begin,
-                       .end = interval.end,
-                       .stack = interval.stack,
-                       .reason = interval.reason,
-                       .waker = waker,
-                       .waker_stack = interval.ended_by.stack,
-                       .state = interval.state,
-                       .ended_by = interval.ended_by.kind,
-                       .starts_life = interval.starts_life || goroutine.has_ended},
-                      &goroutine.stays);
+  AppendInOrder<StateSpan>({.begin = interval.begin,
+                            .end = interval.end,
+                            .stack = interval.stack,
+                            .reason = interval.reason,
+                            .waker = waker,
+                            .waker_stack = interval.ended_by.stack,
+                            .state = interval.state,
+                            .ended_by = interval.ended_by.kind,
+                            .starts_life = interval.starts_life || goroutine.has_ended},
+                           &goroutine.state_spans);
   if (is_new) {
-    Life& life = goroutine.lives.emplace_back();
+    Lifetime& life = goroutine.lives.emplace_back();
     life.begin = interval.begin;
     life.creator = creator;
     life.creator_stack = interval.begun_by.stack;
   }
-  Life& life = goroutine.lives.back();
+  Lifetime& life = goroutine.lives.back();
   if (life.start == StringId::kEmpty) life.start = interner_.RootFunctionId(interval.stack);
   if (options_.keep_procs) AddTurn(interval, slot);
   goroutine.has_ended = interval.ends_life;
@@ -297,10 +299,11 @@ void CriticalPaths::Impl::AddGoroutine(const GoInterval& interval) {
 
 void CriticalPaths::Impl::AddTurn(const GoInterval& interval, Slot goroutine) {
   if (interval.proc == ProcId::kNone) return;
-  const auto [it, is_new] = procs_.try_emplace(interval.proc, turns_.size());
+  const auto [it, is_new] = procs_.try_emplace(interval.proc, proc_spans_.size());
   if (it->second >= kMaxProcs) return;
-  if (is_new) turns_.emplace_back();
-  AppendInOrder<Turn>({{interval.begin, interval.proc_until}, goroutine}, &turns_[it->second]);
+  if (is_new) proc_spans_.emplace_back();
+  AppendInOrder<ProcSpan>({{interval.begin, interval.proc_until}, goroutine},
+                          &proc_spans_[it->second]);
 }
 
 bool CriticalPaths::Impl::Cut(bool has_begin, bool has_end, PathSpan* span) const {
@@ -341,19 +344,20 @@ void CriticalPaths::Impl::Finish(int64_t end) {
 
 std::optional<PathSpan> CriticalPaths::Impl::LifeOf(GoId id) const {
   const Slot slot = FindSlot(id);
-  if (slot == kNoSlot || goroutines_[slot].stays.empty()) return std::nullopt;
+  if (slot == kNoSlot || goroutines_[slot].state_spans.empty()) return std::nullopt;
   const Goroutine& goroutine = goroutines_[slot];
   PathSpan span;
   span.goroutine = id;
-  span.begin = std::min(goroutine.lives.back().begin, goroutine.stays.back().begin);
-  span.end = goroutine.stays.back().end;
+  span.begin = std::min(goroutine.lives.back().begin, goroutine.state_spans.back().begin);
+  span.end = goroutine.state_spans.back().end;
   return span;
 }
 
-const Life& CriticalPaths::Impl::LifeAt(const Goroutine& goroutine, int64_t time) const {
-  static const Life& none = *new Life;
-  const auto after = absl::c_upper_bound(
-      goroutine.lives, time, [](int64_t wanted, const Life& life) { return wanted < life.begin; });
+const Lifetime& CriticalPaths::Impl::LifetimeAt(const Goroutine& goroutine, int64_t time) const {
+  static const Lifetime& none = *new Lifetime;
+  const auto after =
+      absl::c_upper_bound(goroutine.lives, time,
+                          [](int64_t wanted, const Lifetime& life) { return wanted < life.begin; });
   return after == goroutine.lives.begin() ? none : *(after - 1);
 }
 
@@ -361,30 +365,31 @@ Position CriticalPaths::Impl::PositionAt(Slot goroutine, int64_t from, int64_t t
                                          uint64_t depth) const {
   Position position{goroutine, 0, from, to, stack, depth};
   if (goroutine == kNoSlot) return position;
-  const std::vector<Stay>& stays = goroutines_[goroutine].stays;
-  position.stays = static_cast<size_t>(
-      absl::c_lower_bound(stays, to, [](const Stay& s, int64_t time) { return s.begin < time; }) -
-      stays.begin());
+  const std::vector<StateSpan>& state_spans = goroutines_[goroutine].state_spans;
+  position.state_spans = static_cast<size_t>(
+      absl::c_lower_bound(state_spans, to,
+                          [](const StateSpan& s, int64_t time) { return s.begin < time; }) -
+      state_spans.begin());
   return position;
 }
 
 bool CriticalPaths::Impl::IsAwake(Slot goroutine, int64_t time) const {
   const Position position = PositionAt(goroutine, time, time, StackId::kNone, 0);
-  if (position.stays == 0) return false;
-  const Stay& stay = goroutines_[goroutine].stays[position.stays - 1];
-  return stay.end >= time && stay.state != GoState::kWaiting;
+  if (position.state_spans == 0) return false;
+  const StateSpan& state_span = goroutines_[goroutine].state_spans[position.state_spans - 1];
+  return state_span.end >= time && state_span.state != GoState::kWaiting;
 }
 
 template <class Emit>
-void CriticalPaths::Impl::EmitStay(const Position& position, const Stay& stay, int64_t begin,
-                                   const Emit& emit) const {
+void CriticalPaths::Impl::EmitStateSpan(const Position& position, const StateSpan& state_span,
+                                        int64_t begin, const Emit& emit) const {
   const Goroutine& goroutine = goroutines_[position.goroutine];
   PathPiece piece;
   piece.goroutine = goroutine.id;
-  piece.state = stay.state;
-  piece.reason = stay.reason;
-  piece.stack = stay.stack;
-  piece.start = LifeAt(goroutine, begin).start;
+  piece.state = state_span.state;
+  piece.reason = state_span.reason;
+  piece.stack = state_span.stack;
+  piece.start = LifetimeAt(goroutine, begin).start;
   piece.depth = position.depth;
   int64_t end = position.to;
   const auto emit_from = [&](int64_t from, StringId reason) {
@@ -394,8 +399,9 @@ void CriticalPaths::Impl::EmitStay(const Position& position, const Stay& stay, i
     if (from < end) emit(piece);
     end = from;
   };
-  if (stay.state == GoState::kWaiting && stay.end == position.to) piece.woken_by = stay.ended_by;
-  if (stay.state != GoState::kRunning) return emit_from(begin, stay.reason);
+  if (state_span.state == GoState::kWaiting && state_span.end == position.to)
+    piece.woken_by = state_span.ended_by;
+  if (state_span.state != GoState::kRunning) return emit_from(begin, state_span.reason);
   piece.stack = position.stack;
   if (const auto found = assists_.find(position.goroutine); found != assists_.end()) {
     const std::vector<TimeSpan>& assists = found->second;
@@ -409,13 +415,13 @@ void CriticalPaths::Impl::EmitStay(const Position& position, const Stay& stay, i
   emit_from(begin, StringId::kEmpty);
 }
 
-void CriticalPaths::Impl::LeaveStay(const Stay& stay, Position* position) const {
-  position->to = std::max(stay.begin, position->from);
-  position->stack = stay.stack;
-  --position->stays;
-  if (!stay.starts_life || position->to == position->from) return;
+void CriticalPaths::Impl::LeaveStateSpan(const StateSpan& state_span, Position* position) const {
+  position->to = std::max(state_span.begin, position->from);
+  position->stack = state_span.stack;
+  --position->state_spans;
+  if (!state_span.starts_life || position->to == position->from) return;
   // The path continues with the creator.
-  const Life& life = LifeAt(goroutines_[position->goroutine], stay.begin);
+  const Lifetime& life = LifetimeAt(goroutines_[position->goroutine], state_span.begin);
   *position = PositionAt(life.creator, position->from, position->to, life.creator_stack,
                          position->depth + 1);
 }
@@ -429,24 +435,26 @@ void CriticalPaths::Impl::Walk(const PathSpan& span, const Emit& emit) const {
   }
   while (!positions.empty()) {
     Position& position = positions.back();
-    const Stay* const stay = position.goroutine == kNoSlot || position.stays == 0
-                                 ? nullptr
-                                 : &goroutines_[position.goroutine].stays[position.stays - 1];
-    if (stay == nullptr || stay->end < position.to) {
+    const StateSpan* const state_span =
+        position.goroutine == kNoSlot || position.state_spans == 0
+            ? nullptr
+            : &goroutines_[position.goroutine].state_spans[position.state_spans - 1];
+    if (state_span == nullptr || state_span->end < position.to) {
       PathPiece unknown;
-      unknown.begin = stay == nullptr ? position.from : std::max(stay->end, position.from);
+      unknown.begin =
+          state_span == nullptr ? position.from : std::max(state_span->end, position.from);
       unknown.end = position.to;
       if (position.goroutine != kNoSlot) unknown.goroutine = goroutines_[position.goroutine].id;
       unknown.depth = position.depth;
       emit(unknown);
       position.to = unknown.begin;
       position.stack = StackId::kNone;
-    } else if (stay->waker != kNoSlot && stay->end == position.to &&
-               IsAwake(stay->waker, position.to)) {
-      const int64_t begin = std::max(stay->begin, position.from);
-      const Position waker =
-          PositionAt(stay->waker, begin, position.to, stay->waker_stack, position.depth + 1);
-      LeaveStay(*stay, &position);
+    } else if (state_span->waker != kNoSlot && state_span->end == position.to &&
+               IsAwake(state_span->waker, position.to)) {
+      const int64_t begin = std::max(state_span->begin, position.from);
+      const Position waker = PositionAt(state_span->waker, begin, position.to,
+                                        state_span->waker_stack, position.depth + 1);
+      LeaveStateSpan(*state_span, &position);
       // Replaces the position, so that a long chain of wakers needs no memory.
       if (position.to == position.from) {
         position = waker;
@@ -455,8 +463,8 @@ void CriticalPaths::Impl::Walk(const PathSpan& span, const Emit& emit) const {
       }
       continue;
     } else {
-      EmitStay(position, *stay, std::max(stay->begin, position.from), emit);
-      LeaveStay(*stay, &position);
+      EmitStateSpan(position, *state_span, std::max(state_span->begin, position.from), emit);
+      LeaveStateSpan(*state_span, &position);
     }
     if (position.to == position.from) positions.pop_back();
   }
@@ -465,14 +473,15 @@ void CriticalPaths::Impl::Walk(const PathSpan& span, const Emit& emit) const {
 std::vector<std::vector<GoroutineTime>> CriticalPaths::Impl::HadProcsDuring(
     absl::Span<const PathPiece> pieces) const {
   std::vector<std::vector<GoroutineTime>> result(pieces.size());
-  std::vector<size_t> next(turns_.size(), 0);  // The first turn of each P that is not over yet.
+  std::vector<size_t> next(proc_spans_.size(),
+                           0);  // The first turn of each P that is not over yet.
   absl::flat_hash_map<Slot, int64_t> sums;
   for (size_t i = 0; i < pieces.size(); ++i) {
     const PathPiece& piece = pieces[i];
     if (piece.state != GoState::kRunnable) continue;
     sums.clear();
-    for (size_t p = 0; p < turns_.size(); ++p) {
-      const std::vector<Turn>& turns = turns_[p];
+    for (size_t p = 0; p < proc_spans_.size(); ++p) {
+      const std::vector<ProcSpan>& turns = proc_spans_[p];
       while (next[p] < turns.size() && turns[next[p]].end <= piece.begin) ++next[p];
       for (size_t t = next[p]; t < turns.size() && turns[t].begin < piece.end; ++t) {
         AddTime(Between(std::max(turns[t].begin, piece.begin), std::min(turns[t].end, piece.end)),
@@ -481,7 +490,7 @@ std::vector<std::vector<GoroutineTime>> CriticalPaths::Impl::HadProcsDuring(
     }
     for (const auto& [slot, time] : sums) {
       const Goroutine& goroutine = goroutines_[slot];
-      result[i].push_back({goroutine.id, LifeAt(goroutine, piece.begin).start, time});
+      result[i].push_back({goroutine.id, LifetimeAt(goroutine, piece.begin).start, time});
     }
     absl::c_sort(result[i], [](const GoroutineTime& a, const GoroutineTime& b) {
       return a.time != b.time ? a.time > b.time : a.goroutine < b.goroutine;

@@ -62,7 +62,7 @@ struct BegunRegion {
 };
 
 // The relevant members of a GoInterval.
-struct Stay {
+struct StateSpan {
   GoState state = GoState::kUndetermined;
   StringId reason = StringId::kEmpty;
   int64_t begin = 0;
@@ -73,7 +73,7 @@ struct Stay {
 struct Data {
   int64_t creation = 0;
   std::optional<int64_t> end;  // If it has ended.
-  Stay last;                   // The last interval.
+  StateSpan last;              // The last interval.
   ExecutionTimes times;        // Up to the end of `last`, without names.
   NestedTimes blocked;         // Likewise. Its spans belong to `begun_regions`.
   NestedTimes ranges;          // Only ended ranges. Its spans belong to `open_regions`.
@@ -92,14 +92,14 @@ struct Data {
   std::vector<Mark> marks;
 };
 
-// Adds the time of `stay` from `begin` on, and calls `add_blocked(reason, time)` for a wait.
+// Adds the time of `state_span` from `begin` on, and calls `add_blocked(reason, time)` for a wait.
 template <class AddBlocked>
-void AddStay(const Stay& stay, int64_t begin, ExecutionTimes* times,
-             const AddBlocked& add_blocked) {
-  begin = std::max(begin, stay.begin);
-  if (begin >= stay.end) return;
-  const int64_t duration = Between(begin, stay.end);
-  switch (stay.state) {
+void AddStateSpan(const StateSpan& state_span, int64_t begin, ExecutionTimes* times,
+                  const AddBlocked& add_blocked) {
+  begin = std::max(begin, state_span.begin);
+  if (begin >= state_span.end) return;
+  const int64_t duration = Between(begin, state_span.end);
+  switch (state_span.state) {
     case GoState::kRunning:
       AddTime(duration, &times->running);
       break;
@@ -107,10 +107,10 @@ void AddStay(const Stay& stay, int64_t begin, ExecutionTimes* times,
       AddTime(duration, &times->runnable);
       break;
     case GoState::kWaiting:
-      add_blocked(stay.reason, duration);
+      add_blocked(state_span.reason, duration);
       break;
     case GoState::kSyscall: {
-      const int64_t with_proc = Between(begin, std::max(stay.proc_until, begin));
+      const int64_t with_proc = Between(begin, std::max(state_span.proc_until, begin));
       AddTime(with_proc, &times->syscall);
       AddTime(Between(with_proc, duration), &times->syscall_blocked);
       break;
@@ -158,8 +158,8 @@ void EndStates(size_t region, const ExecutionTimes& more, Data* data) {
 // Begins or ends the region of a mark. Requires that the times of `data` reach up to `data->last`.
 void Resolve(const Mark& mark, Data* data) {
   ExecutionTimes later;
-  AddStay(data->last, mark.time, &later,
-          [&](StringId reason, int64_t time) { later.blocked.Add(reason, time); });
+  AddStateSpan(data->last, mark.time, &later,
+               [&](StringId reason, int64_t time) { later.blocked.Add(reason, time); });
   ExecutionTimes difference;
   Subtract(later, &difference);
   (mark.is_end ? EndStates : BeginStates)(mark.region, difference, data);
@@ -442,8 +442,8 @@ void TaskStats::Impl::AddGoroutine(const GoInterval& interval) {
     data.marks.erase(data.marks.begin(), begin);
   }
   data.last = {interval.state, interval.reason, interval.begin, interval.end, interval.proc_until};
-  AddStay(data.last, interval.begin, &data.times,
-          [&](StringId reason, int64_t time) { data.blocked.Add(reason, time); });
+  AddStateSpan(data.last, interval.begin, &data.times,
+               [&](StringId reason, int64_t time) { data.blocked.Add(reason, time); });
   if (!data.marks.empty()) ResolveKnown(&data);
   if (interval.ends_life) data.end = interval.end;
   goroutines_.End(interval, entry);

@@ -37,7 +37,7 @@ class EventOrder {
   // Must be called after the threads of a generation were inserted. `bytes` is the size of the
   // generation.
   void BeginGeneration(uint64_t bytes) {
-    patience_ = exact_ties_threads_ * (kFreeRounds + bytes / kBytesForRound);
+    attempts_left_ = exact_ties_threads_ * (kFreeRounds + bytes / kBytesForRound);
   }
 
   // Calls `attempt(index)` for threads of the frontier until one returns something other than
@@ -77,7 +77,7 @@ class EventOrder {
   static constexpr uint64_t kBytesForRound = 1024;  // About 200 events.
 
   bool MayTryAll() const {
-    return frontier_.inserted() <= exact_ties_threads_ || frontier_.size() <= patience_;
+    return frontier_.inserted() <= exact_ties_threads_ || frontier_.size() <= attempts_left_;
   }
 
   // Tries the other threads as Go's reader does if the first thread's event waits.
@@ -91,9 +91,9 @@ class EventOrder {
       CountAttempts(1);
       outcome = attempt(i);
     }
-    if (outcome == Outcome::kAdvanced) patience_ -= std::min(threads, patience_);
+    if (outcome == Outcome::kAdvanced) attempts_left_ -= std::min(threads, attempts_left_);
     // An event that is forced to come next is outside of the order that Go's reader defines.
-    if (outcome == Outcome::kWaits) patience_ = 0;
+    if (outcome == Outcome::kWaits) attempts_left_ = 0;
     return outcome;
   }
 
@@ -117,7 +117,7 @@ class EventOrder {
   SchedulerModel& scheduler_;
   const size_t exact_ties_threads_;
   Frontier frontier_;
-  uint64_t patience_ = 0;  // The number of attempts left, see kFreeRounds.
+  uint64_t attempts_left_ = 0;  // The number of attempts left, see kFreeRounds.
   WaitConditions conditions_;
   std::atomic<uint64_t> attempts_ = 0;
 };

@@ -172,7 +172,7 @@ template <class AnyStep>
   if (goroutines_.Find(id) != nullptr) return FailGoroutineExists(id);
   if (HasAllGoroutines()) return FailLimit(FaultId::kLimitGoroutines);
   if (preconditions_ != nullptr && !MayCreate(id)) [[unlikely]]
-    return FailToAssume("whether the goroutine is new");
+    return FailPrecondition("whether the goroutine is new");
   const GoStatus status = GoStatusAfter(RuleOf(step.type()).subject_becomes);
   GoroutineState* const created = goroutines_.Insert(id);
   created->status = status;
@@ -286,7 +286,7 @@ SchedulerModel::Outcome SchedulerModel::OrderGoStatus(Step step) {
   GoState from = StateOf(status);
   GoroutineState* goroutine = goroutines_.Find(id);
   if (goroutine == nullptr) {
-    const std::optional<GoState> known = MeetGoroutine(id, status);
+    const std::optional<GoState> known = AssumeGoroutine(id, status);
     if (!known.has_value()) {
       return Fail(
           FaultId::kGoStatusNew,
@@ -339,7 +339,7 @@ SchedulerModel::Outcome SchedulerModel::BindSyscall(Step step, GoId goroutine, C
     if (!forcing_ && threads_.size() >= AllowedBy(FaultId::kLimitThreads)) {
       return FailLimit(FaultId::kLimitThreads);
     }
-    return MeetSyscallThread(id, goroutine, context);
+    return AssumeSyscallThread(id, goroutine, context);
   }
   if (it->second.goroutine != goroutine) {
     return FailSyscallThread(goroutine, id, it->second.goroutine);
@@ -473,9 +473,9 @@ SchedulerModel::Outcome SchedulerModel::OrderProcStatus(Step step) {
   } else {
     if (!forcing_ && procs_.size() >= limits_.procs) return FailLimit(FaultId::kLimitProcs);
     if (MayAssume() && status == ProcStatus::kSyscallAbandoned) {
-      return MeetAbandonedProc(step, id);
+      return AssumeAbandonedProc(step, id);
     }
-    from = MeetProc(id, status);
+    from = AssumeProc(id, status);
     proc = procs_.Insert(id);
     proc->status = status;
   }
@@ -601,7 +601,7 @@ SchedulerModel::Outcome SchedulerModel::BeginRange(Step step, State* state, uint
   const bool fits = MayOpen();
   if (!fits && !forcing_) return FailLimit(FaultId::kLimitNesting);
   if (!MayBegin({kKindOf<State>, state->id.value, range})) {
-    return FailToAssume("which ranges began");
+    return FailPrecondition("which ranges began");
   }
   if (fits) OpenRangeIn(open, range);
   Emit(step);
@@ -618,7 +618,7 @@ SchedulerModel::Outcome SchedulerModel::ConfirmRange(Step step, State* state) {
                 absl::StrCat("expected ", Describe(*state, range.begin),
                              " not to be open when it is first reported active, found it open"));
   }
-  if (!is_open && !MeetActiveRange({kKindOf<State>, state->id.value, range})) {
+  if (!is_open && !AssumeActiveRange({kKindOf<State>, state->id.value, range})) {
     return Fail(FaultId::kRangeNotActive, absl::StrCat("expected ", Describe(*state, range.begin),
                                                        " to be open, found it closed"));
   }
@@ -715,7 +715,7 @@ SchedulerModel::Outcome SchedulerModel::OrderGCActive(Step step) {
     Emit(step);
     return Outcome::kAdvanced;
   }
-  MeetGc(/*running=*/true, step.arg(0));
+  AssumeGc(/*running=*/true, step.arg(0));
   if (step.arg(0) != gc_sequence_ + 1) return Outcome::kWaits;
   if (gc_state_ != GcState::kRunning) {
     return Fail(FaultId::kGCNotRunning, "expected a GC to be running, found none");
@@ -727,7 +727,7 @@ SchedulerModel::Outcome SchedulerModel::OrderGCActive(Step step) {
 }
 
 SchedulerModel::Outcome SchedulerModel::OrderGCBegin(Step step) {
-  MeetGc(/*running=*/false, step.arg(0));
+  AssumeGc(/*running=*/false, step.arg(0));
   if (gc_state_ != GcState::kUndetermined) {
     if (step.arg(0) != gc_sequence_ + 1) return Outcome::kWaits;
     if (gc_state_ == GcState::kRunning) {
@@ -742,7 +742,7 @@ SchedulerModel::Outcome SchedulerModel::OrderGCBegin(Step step) {
 }
 
 SchedulerModel::Outcome SchedulerModel::OrderGCEnd(Step step) {
-  MeetGc(/*running=*/true, step.arg(0));
+  AssumeGc(/*running=*/true, step.arg(0));
   if (step.arg(0) != gc_sequence_ + 1) return Outcome::kWaits;
   if (gc_state_ != GcState::kRunning) {
     return Fail(FaultId::kGCNotRunning, "expected a GC to be running when it ends, found none");
@@ -789,7 +789,7 @@ SchedulerModel::Outcome SchedulerModel::OrderUserTaskBegin(Step step) {
   NamePool::Text* const name = FindName(step.arg(2));
   if (name == nullptr) return FailString(step.arg(2));
   if (Outcome outcome = Check(step); outcome != Outcome::kAdvanced) return outcome;
-  if (!MayBeginTask(id)) return FailToAssume("whether the task is new");
+  if (!MayBeginTask(id)) return FailPrecondition("whether the task is new");
   const bool fits = MayOpen();
   if (!fits && !forcing_) return FailLimit(FaultId::kLimitNesting);
   if (fits) tasks_.emplace(id, TaskState{names_.Hold(name), parent});
@@ -807,7 +807,7 @@ SchedulerModel::Outcome SchedulerModel::OrderUserTaskEnd(Step step) {
     task = std::move(open->second);
     tasks_.erase(open);
   } else {
-    task = MeetTaskEnd(id);
+    task = AssumeTaskEnd(id);
   }
   if (!task.has_value()) return Outcome::kAdvanced;
   // The string table of this generation may lack the type of the task. The name pool keeps the text
@@ -852,8 +852,8 @@ SchedulerModel::Outcome SchedulerModel::OrderUserRegionEnd(Step step) {
                                " of task ", step.arg(0)));
     }
     open.pop_back();
-  } else if (!MeetRegionEnd(goroutine->id, TaskId{step.arg(0)}, name)) {
-    return FailToAssume("which regions are open");
+  } else if (!AssumeRegionEnd(goroutine->id, TaskId{step.arg(0)}, name)) {
+    return FailPrecondition("which regions are open");
   }
   Emit(step);
   return Outcome::kAdvanced;
@@ -1054,7 +1054,7 @@ ThreadState* SchedulerModel::GetThread(ThreadId id) {
   const auto [it, is_new] = threads_.try_emplace(id);
   ThreadState& thread = it->second;
   thread.id = id;
-  if (is_new && preconditions_ != nullptr) MeetThread(&thread);
+  if (is_new && preconditions_ != nullptr) AssumeThread(&thread);
   return &thread;
 }
 

@@ -274,16 +274,16 @@ class SchedulerModel {
 
   // Each is called when the model looks up state that it does not have. It adds the state that can
   // be assumed, and returns the result.
-  [[gnu::cold]] void MeetThread(ThreadState* thread);
-  [[gnu::cold]] Outcome MeetSyscallThread(ThreadId id, GoId goroutine, Context* context);
-  [[gnu::cold]] Outcome MeetAbandonedProc(Step step, ProcId proc);
+  [[gnu::cold]] void AssumeThread(ThreadState* thread);
+  [[gnu::cold]] Outcome AssumeSyscallThread(ThreadId id, GoId goroutine, Context* context);
+  [[gnu::cold]] Outcome AssumeAbandonedProc(Step step, ProcId proc);
   // Returns the earlier state of the goroutine or P; nullopt if the model should have known it.
-  [[gnu::cold]] std::optional<GoState> MeetGoroutine(GoId id, GoStatus status);
-  [[gnu::cold]] ProcState MeetProc(ProcId id, ProcStatus status);
-  [[gnu::cold]] void MeetGc(bool running, uint64_t next_sequence);
-  [[gnu::cold]] bool MeetActiveRange(const SegmentPreconditions::ActiveRange& range);
-  [[gnu::cold]] bool MeetRegionEnd(GoId goroutine, TaskId task, NamePool::Text* name);
-  [[gnu::cold]] std::optional<TaskState> MeetTaskEnd(TaskId id);
+  [[gnu::cold]] std::optional<GoState> AssumeGoroutine(GoId id, GoStatus status);
+  [[gnu::cold]] ProcState AssumeProc(ProcId id, ProcStatus status);
+  [[gnu::cold]] void AssumeGc(bool running, uint64_t next_sequence);
+  [[gnu::cold]] bool AssumeActiveRange(const SegmentPreconditions::ActiveRange& range);
+  [[gnu::cold]] bool AssumeRegionEnd(GoId goroutine, TaskId task, NamePool::Text* name);
+  [[gnu::cold]] std::optional<TaskState> AssumeTaskEnd(TaskId id);
 
   // Each records something new, and returns false if it cannot be known to be new.
   [[gnu::noinline]] bool MayCreate(GoId id);
@@ -427,7 +427,7 @@ class SchedulerModel {
   [[gnu::cold]] Outcome FailNeedsProc(Step step);
   [[gnu::cold]] Outcome FailNeedsGoroutine();
   [[gnu::cold]] Outcome FailHasGoroutine(Step step);
-  [[gnu::cold]] Outcome FailToAssume(absl::string_view what);
+  [[gnu::cold]] Outcome FailPrecondition(absl::string_view what);
   [[gnu::cold]] Outcome FailProcUnknown(Step step, ProcId proc);
   [[gnu::cold]] Outcome FailProcStatus(const ProcessorState& proc, absl::string_view expected);
   [[gnu::cold]] Outcome FailProcSequence(const ProcessorState& proc, SequenceNumber found);

@@ -63,7 +63,7 @@ void SchedulerModel::StartInMiddle(const Generation& generation, const SegmentSt
 
 // What appears for the first time. --------------------------------------------------------------
 
-void SchedulerModel::MeetThread(ThreadState* thread) {
+void SchedulerModel::AssumeThread(ThreadState* thread) {
   const auto stated = preconditions_->stated.find(thread->id);
   InitialContext context;
   if (MayAssume() && stated != preconditions_->stated.end()) context = stated->second;
@@ -72,10 +72,10 @@ void SchedulerModel::MeetThread(ThreadState* thread) {
   preconditions_->contexts[thread->id] = context;
 }
 
-SchedulerModel::Outcome SchedulerModel::MeetSyscallThread(ThreadId id, GoId goroutine,
-                                                          Context* context) {
+SchedulerModel::Outcome SchedulerModel::AssumeSyscallThread(ThreadId id, GoId goroutine,
+                                                            Context* context) {
   if (preconditions_ != nullptr && !MayAssume()) {
-    return FailToAssume("what the thread executes");
+    return FailPrecondition("what the thread executes");
   }
   ThreadState* const thread = GetThread(id);
   if (preconditions_ != nullptr) {
@@ -94,7 +94,7 @@ SchedulerModel::Outcome SchedulerModel::MeetSyscallThread(ThreadId id, GoId goro
 // The thread that states this status steals the P next, and names the thread that it steals from.
 // For a thread of which no event was tried yet, it makes no difference that the P was there all the
 // time.
-SchedulerModel::Outcome SchedulerModel::MeetAbandonedProc(Step step, ProcId proc) {
+SchedulerModel::Outcome SchedulerModel::AssumeAbandonedProc(Step step, ProcId proc) {
   const DecodedEvent* const next = cursor_ == nullptr ? nullptr : cursor_->Peek();
   const bool is_stolen = next != nullptr && next->type == EventType::kProcSteal &&
                          ProcId{static_cast<int64_t>(next->args[0])} == proc;
@@ -102,11 +102,11 @@ SchedulerModel::Outcome SchedulerModel::MeetAbandonedProc(Step step, ProcId proc
       is_stolen ? ThreadId{static_cast<int64_t>(next->args[2])} : ThreadId::kNone;
   if (victim == ThreadId::kNone || preconditions_->tried_threads.contains(victim) ||
       threads_.size() >= limits_.threads) {
-    return FailToAssume("on which thread the P is");
+    return FailPrecondition("on which thread the P is");
   }
   ThreadState* const owner = GetThread(victim);
   if (owner->goroutine == GoId::kNone || owner->proc != ProcId::kNone) {
-    return FailToAssume("what the thread with the P executes");
+    return FailPrecondition("what the thread with the P executes");
   }
   preconditions_->contexts[victim].proc = proc;
   preconditions_->procs.emplace(proc, ProcStatus::kSyscall);
@@ -116,7 +116,7 @@ SchedulerModel::Outcome SchedulerModel::MeetAbandonedProc(Step step, ProcId proc
   return ConfirmAbandonedProc(step, state);
 }
 
-std::optional<GoState> SchedulerModel::MeetGoroutine(GoId id, GoStatus status) {
+std::optional<GoState> SchedulerModel::AssumeGoroutine(GoId id, GoStatus status) {
   if (MayAssume() && !preconditions_->created_goroutines.Has(static_cast<uint64_t>(id.value)) &&
       preconditions_->goroutines.emplace(id, status).second) {
     preconditions_->highest_goroutine = std::max(preconditions_->highest_goroutine, id);
@@ -135,7 +135,7 @@ bool SchedulerModel::MayCreate(GoId id) {
 
 // A P that a generation does not mention was idle before, and is still idle when a later generation
 // mentions it first.
-ProcState SchedulerModel::MeetProc(ProcId id, ProcStatus status) {
+ProcState SchedulerModel::AssumeProc(ProcId id, ProcStatus status) {
   if (preconditions_ == nullptr) {
     return in_first_generation() ? ProcState::kUndetermined : ProcState::kNotExist;
   }
@@ -148,7 +148,7 @@ ProcState SchedulerModel::MeetProc(ProcId id, ProcStatus status) {
 }
 
 // Whether the sequence number is right is not known before Follows().
-void SchedulerModel::MeetGc(bool running, uint64_t next_sequence) {
+void SchedulerModel::AssumeGc(bool running, uint64_t next_sequence) {
   if (preconditions_ == nullptr || gc_state_ != GcState::kUndetermined) return;
   gc_state_ = running ? GcState::kRunning : GcState::kNotRunning;
   gc_sequence_ = next_sequence - 1;
@@ -162,12 +162,12 @@ bool SchedulerModel::MayBegin(const SegmentPreconditions::ActiveRange& range) {
   return true;
 }
 
-bool SchedulerModel::MeetActiveRange(const SegmentPreconditions::ActiveRange& range) {
+bool SchedulerModel::AssumeActiveRange(const SegmentPreconditions::ActiveRange& range) {
   return in_first_generation() || (MayAssume() && !preconditions_->begun_ranges.contains(range) &&
                                    preconditions_->ranges.insert(range).second);
 }
 
-bool SchedulerModel::MeetRegionEnd(GoId goroutine, TaskId task, NamePool::Text* name) {
+bool SchedulerModel::AssumeRegionEnd(GoId goroutine, TaskId task, NamePool::Text* name) {
   if (preconditions_ == nullptr) return true;
   if (!MayOpen()) return false;
   preconditions_->regions.push_back({goroutine, task, names_.Hold(name)});
@@ -178,7 +178,7 @@ bool SchedulerModel::MayBeginTask(TaskId task) {
   return preconditions_ == nullptr || preconditions_->begun_tasks.Add(task.value);
 }
 
-std::optional<SchedulerModel::TaskState> SchedulerModel::MeetTaskEnd(TaskId id) {
+std::optional<SchedulerModel::TaskState> SchedulerModel::AssumeTaskEnd(TaskId id) {
   if (preconditions_ == nullptr || preconditions_->begun_tasks.Has(id.value)) return std::nullopt;
   if (!MayOpen()) {
     // Without a record of the task, the assumptions about it cannot be checked.
@@ -193,7 +193,7 @@ std::optional<SchedulerModel::TaskState> SchedulerModel::MeetTaskEnd(TaskId id) 
   return TaskState{names_.Get(task->type), task->parent};
 }
 
-SchedulerModel::Outcome SchedulerModel::FailToAssume(absl::string_view what) {
+SchedulerModel::Outcome SchedulerModel::FailPrecondition(absl::string_view what) {
   return Fail(FaultId::kProcThreadUnknown,
               absl::StrCat("expected the generation to state ", what, ", found nothing that does"));
 }

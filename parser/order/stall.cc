@@ -14,7 +14,7 @@ namespace {
 using Kind = AwaitedEvent::Kind;
 
 // An event in the rest of a thread.
-struct Sighting {
+struct LaterEvent {
   EventType type = EventType::kNone;  // kNone if there is none.
   size_t waiting = 0;                 // The index of the thread among the waiting ones.
   ThreadId thread;
@@ -25,15 +25,16 @@ struct Sighting {
 };
 
 // The remaining events of a resource that some event waits for.
-struct Outlook {
+struct LaterEvents {
   uint64_t least = ~uint64_t{0};  // The lowest sequence number that matters.
-  Sighting next;                  // The event with the lowest number from there on.
-  Sighting mention;               // The first event that mentions the resource.
-  absl::flat_hash_map<ThreadId, Sighting> leaves;  // For each thread, the event by which it leaves.
+  LaterEvent next;                // The event with the lowest number from there on.
+  LaterEvent mention;             // The first event that mentions the resource.
+  absl::flat_hash_map<ThreadId, LaterEvent>
+      leaves;  // For each thread, the event by which it leaves.
 };
 
 using ResourceKey = std::pair<ResourceKind, int64_t>;
-using Outlooks = absl::flat_hash_map<ResourceKey, Outlook>;
+using Outlooks = absl::flat_hash_map<ResourceKey, LaterEvents>;
 
 constexpr ResourceKey kGCKey = {ResourceKind::kNone, -1};
 
@@ -88,28 +89,28 @@ class RestOfThread {
   static ResourceKey KeyOf(GoId id) { return {ResourceKind::kGoroutine, id.value}; }
   static ResourceKey KeyOf(ProcId id) { return {ResourceKind::kProc, id.value}; }
 
-  Outlook* Find(const ResourceKey& key) const {
+  LaterEvents* Find(const ResourceKey& key) const {
     const auto it = outlooks_.find(key);
     return it == outlooks_.end() ? nullptr : &it->second;
   }
 
-  Sighting Here(uint64_t number = 0) const {
+  LaterEvent Here(uint64_t number = 0) const {
     return {cursor_.event().type, waiting_, cursor_.thread(), cursor_.offset(), number};
   }
 
   void See(const ResourceKey& key, uint64_t number) {
-    Outlook* const outlook = Find(key);
+    LaterEvents* const outlook = Find(key);
     if (outlook == nullptr || number < outlook->least) return;
     if (!outlook->next.any() || number < outlook->next.number) outlook->next = Here(number);
   }
 
   void Mention(const ResourceKey& key) {
-    Outlook* const outlook = Find(key);
+    LaterEvents* const outlook = Find(key);
     if (outlook != nullptr && !outlook->mention.any()) outlook->mention = Here();
   }
 
   void Leave(const ResourceKey& key) {
-    if (Outlook* const outlook = Find(key)) outlook->leaves.emplace(cursor_.thread(), Here());
+    if (LaterEvents* const outlook = Find(key)) outlook->leaves.emplace(cursor_.thread(), Here());
   }
 
   void LeaveGoroutine() {
@@ -203,20 +204,20 @@ class StallReport {
     for (const Obstacle& obstacle : obstacles_) {
       const AwaitedEvent& awaited = obstacle.awaited;
       if (awaited.kind == Kind::kNone) continue;
-      Outlook& outlook = outlooks_[{awaited.resource, awaited.id}];
+      LaterEvents& outlook = outlooks_[{awaited.resource, awaited.id}];
       if (awaited.kind == Kind::kNumbered) outlook.least = std::min(outlook.least, awaited.number);
     }
     for (size_t i = 0; i < waiting_.size(); ++i) RestOfThread(*waiting_[i], i, &outlooks_).Read();
   }
 
-  const Outlook& OutlookOf(const AwaitedEvent& awaited) const {
+  const LaterEvents& OutlookOf(const AwaitedEvent& awaited) const {
     return outlooks_.at({awaited.resource, awaited.id});
   }
 
   // Returns the event that `awaited` refers to, or nullptr if it is not in the rest of any thread.
-  const Sighting* Find(const AwaitedEvent& awaited, size_t waiting) const {
+  const LaterEvent* Find(const AwaitedEvent& awaited, size_t waiting) const {
     if (awaited.kind == Kind::kNone || awaited.kind == Kind::kEarlier) return nullptr;
-    const Outlook& outlook = OutlookOf(awaited);
+    const LaterEvents& outlook = OutlookOf(awaited);
     switch (awaited.kind) {
       case Kind::kNumbered:
         return outlook.next.any() && outlook.next.number == awaited.number ? &outlook.next
@@ -248,7 +249,7 @@ class StallReport {
         chain_of[at] = first;
         chain.push_back(at);
         const AwaitedEvent& awaited = obstacles_[at].awaited;
-        const Sighting* const found = Find(awaited, at);
+        const LaterEvent* const found = Find(awaited, at);
         if (found == nullptr) {
           end = awaited.kind == Kind::kNone ? kNoEnd : at;
           break;
@@ -282,7 +283,7 @@ class StallReport {
   // Returns the number of missing sequence numbers, starting with that of `awaited`.
   uint64_t Gap(const AwaitedEvent& awaited) const {
     if (awaited.kind != Kind::kNumbered) return 1;
-    const Sighting& next = OutlookOf(awaited).next;
+    const LaterEvent& next = OutlookOf(awaited).next;
     // Before the first event of the garbage collector, each end of a cycle gives a different
     // number.
     return next.any() && next.number > awaited.number ? next.number - awaited.number : 1;
@@ -307,7 +308,7 @@ class StallReport {
                     obstacle.why);
     AwaitedEvent awaited = obstacle.awaited;
     if (awaited.kind == Kind::kNone) return text;
-    if (const Sighting* found = Find(awaited, index)) {
+    if (const LaterEvent* found = Find(awaited, index)) {
       awaited.type = found->type;
       absl::StrAppend(&text, "; waits for the ", DescribeAwaited(awaited), " at byte ",
                       found->offset);

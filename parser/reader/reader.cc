@@ -255,7 +255,8 @@ void ReaderImpl::BeginModel() {
 }
 
 bool ReaderImpl::IsFlawed() const {
-  return !status_.ok() || losses_.faults > 0 || losses_.any() || lost_ || doubtful_ || was_stuck_;
+  return !status_.ok() || losses_.faults > 0 || losses_.any() || lost_ || model_is_unreliable_ ||
+         was_stuck_;
 }
 
 bool ReaderImpl::Follows(const ReaderImpl& before) const {

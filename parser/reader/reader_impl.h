@@ -212,9 +212,10 @@ class ReaderImpl {
   ReaderOptions options_;
   Losses losses_;
   const std::unique_ptr<GenerationFeed> feed_;
-  bool lost_ = false;      // Whether a part of the current generation is missing.
-  bool nested_ = false;    // Whether a fault of kLimitNesting was reported in the generation.
-  bool doubtful_ = false;  // Whether the scheduler model was forced to contradict itself.
+  bool lost_ = false;    // Whether a part of the current generation is missing.
+  bool nested_ = false;  // Whether a fault of kLimitNesting was reported in the generation.
+  bool model_is_unreliable_ =
+      false;  // Whether the scheduler model was forced to contradict itself.
   // Whether, in salvage mode, no event could come next in the current generation. The rest of the
   // generation then keeps its times, because the times of the events that waited would otherwise
   // all move to the end.

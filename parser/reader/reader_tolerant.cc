@@ -19,10 +19,10 @@ bool IsOfSpans(FaultId id) {
 
 void ReaderImpl::Recover() {
   const bool salvages = options_.mode == ReadMode::kSalvage;
-  const bool was_flawed = lost_ || doubtful_;
+  const bool was_flawed = lost_ || model_is_unreliable_;
   const bool jumps = info_.number != 0 && generation_->number() != info_.number + 1;
   lost_ = generation_->integrity().damaged;
-  doubtful_ = false;
+  model_is_unreliable_ = false;
   nested_ = false;
   if (salvages || was_flawed) ForgetWrongTime();
   // If anything else was missing, it was already reported.
@@ -60,8 +60,8 @@ bool ReaderImpl::ContinueAfterFault(ThreadCursor* cursor) {
   }
   if (!ForceEvent(cursor, id)) lost_ = true;
   // A program that misuses tasks and regions does not make goroutines and Ps wrong.
-  doubtful_ |= id != FaultId::kTaskExists && id != FaultId::kRegionNesting &&
-               id != FaultId::kLimitNesting && !(nested_ && IsOfSpans(id));
+  model_is_unreliable_ |= id != FaultId::kTaskExists && id != FaultId::kRegionNesting &&
+                          id != FaultId::kLimitNesting && !(nested_ && IsOfSpans(id));
   return KeepToLimits(cursor->place());
 }
 

@@ -44,7 +44,7 @@ void WorkAhead::Resume() {
 }
 
 absl::Span<const Event> WorkAhead::Take() {
-  if (std::exchange(has_block_, false)) GiveBack();
+  if (std::exchange(has_block_, false)) ReleaseBlock();
   WaitFor(&for_owner_, [this] { return found_ > taken_ || rests_; });
   // The thread rests only after the last block that it found.
   if (found_ == taken_) {
@@ -55,7 +55,7 @@ absl::Span<const Event> WorkAhead::Take() {
   return absl::MakeConstSpan(BlockAt(taken_), sizes_[taken_ % kBlocks]);
 }
 
-void WorkAhead::GiveBack() {
+void WorkAhead::ReleaseBlock() {
   bool few = false;
   {
     const std::lock_guard lock(mutex_);

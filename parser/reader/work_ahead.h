@@ -77,7 +77,7 @@ class WorkAhead {
   Event* BlockAt(uint64_t count) { return &events_[count % kBlocks * kBlockSize]; }
 
   // Returns the owner's block to the thread.
-  void GiveBack();
+  void ReleaseBlock();
 
   // Waits for a free block. Returns false if the thread must end.
   bool WaitForRoom();
