@@ -147,7 +147,8 @@ class GoroutineStats::Impl {
       &interner_,
       RangeTracker::Crossing::kPieces,
       {EventType::kSTWBegin, EventType::kGCSweepBegin, EventType::kGCMarkAssistBegin},
-      [this](const RuntimeRange& range) { AddRange(range); }};
+      [this](const RuntimeRange& range) { AddRange(range); },
+      RangeTracker::Details::kNone};
 
   std::vector<GoroutineLife> lives_;
   absl::flat_hash_map<StringId, GoroutineGroup> groups_by_name_;

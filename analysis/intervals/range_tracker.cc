@@ -9,8 +9,8 @@
 namespace gotrace::internal {
 
 RangeTracker::RangeTracker(Interner* interner, Crossing crossing,
-                           absl::Span<const EventType> begins, Take take)
-    : interner_(interner), crossing_(crossing), take_(std::move(take)) {
+                           absl::Span<const EventType> begins, Take take, Details details)
+    : interner_(interner), crossing_(crossing), details_(details), take_(std::move(take)) {
   for (const EventType type : begins) begins_ |= uint64_t{1} << static_cast<int>(type);
 }
 
@@ -25,10 +25,9 @@ const RuntimeRange* RangeTracker::AddRange(const Event& event) {
   range.type = begin;
   range.what = parts.what;
   range.scope = parts.scope;
-  if (interner_ != nullptr) {
-    range.name = interner_->InternRange(parts);
-    range.reason = interner_->InternString(parts.reason);
-  }
+  const bool has_details = interner_ != nullptr && details_ == Details::kReasonAndStack;
+  if (interner_ != nullptr) range.name = interner_->InternRange(parts);
+  if (has_details) range.reason = interner_->InternString(parts.reason);
   const Key key = {parts.scope.kind, parts.scope.id, begin, range.name};
   const auto open = Find(key, kind == EventKind::kRangeEnd);
 
@@ -59,7 +58,7 @@ const RuntimeRange* RangeTracker::AddRange(const Event& event) {
   range.begin = event.time();
   range.proc = event.proc();
   range.thread = event.thread();
-  if (interner_ != nullptr) range.stack = interner_->InternStack(event.stack());
+  if (has_details) range.stack = interner_->InternStack(event.stack());
   // In a sound trace the first generation mentions all ranges that are older than this part. To
   // remember later begins would take memory for each goroutine of the trace.
   if (generations_ <= 1) IsFirst(key, First::kLost, range.begin);

@@ -64,13 +64,16 @@ class RangeTracker {
     kPieces,
   };
 
+  // What ranges have besides their times and names. Stacks take most of the time.
+  enum class Details : uint8_t { kNone, kReasonAndStack };
+
   using Take = std::function<void(const RuntimeRange& range)>;
 
   // Gives the ranges that begin with events of the types `begins` to `take`, in order of their ends
   // but for those that are held back. `interner` must outlive this object, or is nullptr: then
   // ranges have no names, reasons and stacks.
-  RangeTracker(Interner* interner, Crossing crossing, absl::Span<const EventType> begins,
-               Take take);
+  RangeTracker(Interner* interner, Crossing crossing, absl::Span<const EventType> begins, Take take,
+               Details details = Details::kReasonAndStack);
 
   // Takes any event. Returns the range that it begins, or that it is the first to state; otherwise
   // nullptr. Valid until the next call of a function that is not const.
@@ -146,6 +149,7 @@ class RangeTracker {
 
   Interner* const interner_;
   const Crossing crossing_;
+  const Details details_;
   uint64_t begins_ = 0;  // A bit for each type.
   const Take take_;
 

@@ -347,7 +347,8 @@ class TaskStats::Impl {
       &interner_,
       RangeTracker::Crossing::kPieces,
       {EventType::kSTWBegin, EventType::kGCSweepBegin, EventType::kGCMarkAssistBegin},
-      [this](const RuntimeRange& range) { AddRange(range); }};
+      [this](const RuntimeRange& range) { AddRange(range); },
+      RangeTracker::Details::kNone};
   internal::TaskTable tasks_;
 };
 
