@@ -317,6 +317,13 @@ class TaskStats::Impl {
   // Adds a region that begins, or that ends without a begin. Returns its index.
   size_t AddRegion(const RegionRecord& region, Data* data);
 
+  // Returns the time up to `now` of a range, as far as it is in the window.
+  int64_t TimeOf(const RuntimeRange& range, int64_t now) const {
+    const int64_t begin = std::max(range.begin, filter_.times.from);
+    const int64_t end = std::min(now, filter_.times.to);
+    return begin < end ? Between(begin, end) : 0;
+  }
+
   // Returns the times up to `now` of the ranges that a goroutine is in.
   NamedTimes OpenRangesAt(GoId id, int64_t now) const;
 
@@ -365,13 +372,13 @@ void TaskStats::Impl::Add(const Event& event) {
 
 void TaskStats::Impl::AddRange(const RuntimeRange& range) {
   if (range.goroutine == GoId::kNone) return;
-  goroutines_.Of(range.goroutine).data.ranges.Add(range.name, Between(range.begin, range.end));
+  goroutines_.Of(range.goroutine).data.ranges.Add(range.name, TimeOf(range, range.end));
 }
 
 NamedTimes TaskStats::Impl::OpenRangesAt(GoId id, int64_t now) const {
   NamedTimes ranges;
   ranges_.ForEachOpen(
-      id, [&](const RuntimeRange& range) { ranges.Add(range.name, Between(range.begin, now)); });
+      id, [&](const RuntimeRange& range) { ranges.Add(range.name, TimeOf(range, now)); });
   return ranges;
 }
 
