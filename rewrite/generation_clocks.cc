@@ -21,8 +21,8 @@ RepairedGeneration::Clock GenerationClocks::Set(std::optional<uint64_t> frequenc
   } else {
     clock = replaced(has_snapshot_);
     const int64_t begin = content->begin;
-    // 1970 says that the wall time is not known, and Go's validator accepts it. It grows from there,
-    // since the same time again would be refused.
+    // 1970 says that the wall time is not known, and Go's validator accepts it. Later generations
+    // have later times, since it refuses the same time again.
     if (!last_.has_value()) last_ = {begin, static_cast<uint64_t>(begin), absl::UnixEpoch()};
     const int64_t since = TraceClock::Subtract(begin, last_->trace_time);
     last_ = {begin, last_->mono + static_cast<uint64_t>(since),
