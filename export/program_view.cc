@@ -12,6 +12,14 @@ bool IsStatus(const Event& event) {
   return event.type() == EventType::kGoStatus || event.type() == EventType::kGoStatusStack;
 }
 
+// Whether slices are open other than that of the state of a goroutine.
+bool HasMoreThanState(OpenSlices& slices) {
+  if (slices.empty()) return false;
+  const ViewSlice::Kind first = slices.begin()->key.kind;
+  const bool is_state = first == ViewSlice::Kind::kWait || first == ViewSlice::Kind::kSyscall;
+  return slices.size() > (is_state ? 1u : 0u);
+}
+
 }  // namespace
 
 ProgramView::ProgramView(Options options, Interner* interner, Delegate* delegate)
@@ -111,6 +119,8 @@ void ProgramView::TakeAfterWindow(const Event& event) {
     const GoId id{event.transition_resource().id};
     const GoState state = static_cast<GoState>(event.transition_to());
     if (state != GoState::kUndetermined && FindKnown(id) == nullptr) AddOld(id, state, event);
+  } else if (event.kind() == EventKind::kRangeActive) {
+    TakeRange(event);
   }
   delegate_.TakeLateEvent(event);
 }
@@ -245,6 +255,19 @@ ViewTrack& ProgramView::TrackOf(const ResourceId& scope) {
   return it->second;
 }
 
+bool ProgramView::SelectsSlicesOf(const ResourceId& scope) const {
+  switch (scope.kind) {
+    case ResourceKind::kGoroutine:
+      return selection_.Selects(GoId{scope.id});
+    case ResourceKind::kProc:
+      return selection_.Selects(ProcId{scope.id});
+    case ResourceKind::kThread:
+    case ResourceKind::kNone:
+      return true;
+  }
+  return true;
+}
+
 void ProgramView::TakeRange(const Event& event) {
   const RangeParts parts = event.range_parts();
   const StringId name = interner_.InternRange(parts);
@@ -262,8 +285,9 @@ void ProgramView::TakeRange(const Event& event) {
   int64_t time = event.time();
   if (event.kind() == EventKind::kRangeActive) {
     // Each generation states again what is active. What is stated after the window cannot enclose
-    // what is open.
-    if (open != track.slices.end() || (event.time() > to() && !track.slices.empty())) return;
+    // what is open, except for the state of the goroutine, which is stated with it.
+    const bool is_late = event.time() > to();
+    if (open != track.slices.end() || (is_late && HasMoreThanState(track.slices))) return;
     time = since_status();
   }
   BeginSlice(track, {.key = key, .name = name, .stack = StackOf(event.stack())}, time, event);
@@ -292,7 +316,7 @@ void ProgramView::TakeRegion(const Event& event) {
 }
 
 void ProgramView::BeginSlice(ViewTrack& track, ViewSlice slice, int64_t time, const Event& event) {
-  slice.is_selected = delegate_.SelectsSlice(track.scope, event);
+  slice.is_selected = Selects(event) && SelectsSlicesOf(track.scope);
   ViewSlice& open = track.slices.Push(slice);
   if (slice.is_selected && is_in_window_) Show(track, open, time, &event);
 }

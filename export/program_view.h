@@ -4,7 +4,8 @@
 //
 // Before the window, events only change the state. With the first event of the window, the delegate
 // shows what is current; from then on it is called with each change. Events after the window change
-// nothing, but until the end of its last generation, first statuses still say what was so in it.
+// nothing, but until the end of its last generation, first statuses, and ranges that are stated to
+// be active, still say what was so in it.
 #ifndef GOTRACE_EXPORT_PROGRAM_VIEW_H_
 #define GOTRACE_EXPORT_PROGRAM_VIEW_H_
 
@@ -115,8 +116,6 @@ class ProgramView final : private IntervalConsumer {
     // The first slice of a P, in the window.
     virtual void AddProc(ProcId /*id*/) {}
 
-    // Whether a slice of `scope` that begins with `event` is selected, whatever the time.
-    virtual bool SelectsSlice(const ResourceId& scope, const Event& event) = 0;
     // How the end of a region finds it.
     virtual ViewSlice::Key KeyOf(const Region& region, StringId name) = 0;
     // A selected slice begins in the window, or began before it, in which case there is no `event`.
@@ -211,9 +210,6 @@ class ProgramView final : private IntervalConsumer {
   void EndSlices(ViewTrack& track, int64_t time);
   // The slice of a region that begins or ends with `event`, without its stack.
   ViewSlice RegionOf(const Event& event);
-  // Takes an event of a range. For the delegate, that is one that states after the window that a
-  // range is active, and has been since the generation began.
-  void TakeRange(const Event& event);
 
   StackId StackOf(const Stack& stack) {
     return options_.stacks ? interner_.InternStack(stack) : StackId::kNone;
@@ -227,6 +223,7 @@ class ProgramView final : private IntervalConsumer {
   void TakeTransition(const Event& event);
   void TakeProcTransition(const Event& event, bool is_late);
   void TakeMetric(const Event& event);
+  void TakeRange(const Event& event);
   void TakeRegion(const Event& event);
   void TakeTask(const Event& event);
 
@@ -247,6 +244,9 @@ class ProgramView final : private IntervalConsumer {
   void Learn(ViewGoroutine& goroutine, const Stack& stack);
 
   ViewTrack& TrackOf(const ResourceId& scope);
+  // Whether the filter selects slices of `scope`. The event that states a range may have run on
+  // another goroutine or P.
+  bool SelectsSlicesOf(const ResourceId& scope) const;
   void Show(ViewTrack& track, ViewSlice& slice, int64_t time, const Event* event);
   void EndSlice(ViewTrack& track, OpenSlices::Iterator slice, const ViewEnd& end);
   void Remove(ViewTrack& track, OpenSlices::Iterator slice, const ViewEnd& end);

@@ -127,7 +127,6 @@ class Recorder final : public ProgramView::Delegate {
          begin);
   }
   void AddProc(ProcId id) override { Line(0, "P", id.value); }
-  bool SelectsSlice(const ResourceId&, const Event& event) override { return view.Selects(event); }
   ViewSlice::Key KeyOf(const Region&, StringId name) override {
     return {.kind = ViewSlice::Kind::kRegion, .name = name};
   }
@@ -320,11 +319,32 @@ TEST(ProgramViewTest, TakesActiveRangesAfterTheWindow) {
     const EventBuilder other = program.On(EventType::kSTWBegin, 1).Reason("other");
     program.Add(is_nested ? other : program.On(EventType::kHeapAlloc, 1));  // 20
     program.Take();
-    const EventBuilder active = program.On(EventType::kGCMarkAssistActive, 1).Arg(0, 1);
-    program.Add(active);  // 30
-    EXPECT_EQ(program.Take(), "30 late range");
-    program.view.TakeRange(EventBuilder(active).Time(30).Build());
-    EXPECT_EQ(program.Take(), is_nested ? "" : "15 begin G1 GC mark assist");
+    program.Add(program.On(EventType::kGCMarkAssistActive, 1).Arg(0, 1));  // 30
+    program.Add(program.On(EventType::kGCMarkAssistEnd, 1));               // 40
+    EXPECT_EQ(program.Take(),
+              is_nested ? "30 late range" : "15 begin G1 GC mark assist\n30 late range");
+    program.Add(EventBuilder::MakeSync(2));
+    program.Add(program.On(EventType::kGCMarkAssistActive, 2).Arg(0, 2));
+    EXPECT_EQ(program.Take(), "");
+  }
+}
+
+// The event that states a range may run on another goroutine or P than the range is of.
+TEST(ProgramViewTest, SelectsRangesOfGoroutinesAndPs) {
+  for (const int64_t selected : {0, 1, 2, 3}) {
+    ProgramView::Options options;
+    options.filter.goroutines = {selected};
+    Recorder of_goroutine(options);
+    of_goroutine.Take();
+    of_goroutine.Add(of_goroutine.On(EventType::kGCMarkAssistActive, 1).Arg(0, 2));
+    EXPECT_EQ(of_goroutine.Take(), selected == 2 ? "10 begin G2 GC mark assist" : "");
+
+    options.filter = {};
+    options.filter.procs = {selected};
+    Recorder of_proc(options);
+    of_proc.Take();
+    of_proc.Add(of_proc.On(EventType::kGCSweepActive, 1).Arg(0, 3));
+    EXPECT_EQ(of_proc.Take(), selected == 3 ? "0 P3\n10 begin P3 GC incremental sweep" : "0 P3");
   }
 }
 

@@ -16,20 +16,19 @@ RepairedGeneration::Clock GenerationClocks::Set(std::optional<uint64_t> frequenc
   content->frequency = frequency_.value_or(EventEncoder::kNanoseconds);
   if (version_ < Version::kGo125) return clock;
   if (snapshot.has_value()) {
-    content->clock_snapshot = *snapshot;
-    snapshot_ = snapshot;
-    return clock;
+    has_snapshot_ = true;
+    last_ = snapshot;
+  } else {
+    clock = replaced(has_snapshot_);
+    const int64_t begin = content->begin;
+    // 1970 says that the wall time is not known, and Go's validator accepts it. Later generations
+    // have later times, since it refuses the same time again.
+    if (!last_.has_value()) last_ = {begin, static_cast<uint64_t>(begin), absl::UnixEpoch()};
+    const int64_t since = TraceClock::Subtract(begin, last_->trace_time);
+    last_ = {begin, last_->mono + static_cast<uint64_t>(since),
+             last_->wall + absl::Nanoseconds(since)};
   }
-  clock = replaced(snapshot_.has_value());
-  ClockSnapshot& made = content->clock_snapshot;
-  made.trace_time = content->begin;
-  made.mono = static_cast<uint64_t>(content->begin);
-  made.wall = absl::UnixEpoch();
-  if (snapshot_.has_value()) {
-    const int64_t since = TraceClock::Subtract(content->begin, snapshot_->trace_time);
-    made.mono = snapshot_->mono + static_cast<uint64_t>(since);
-    made.wall = snapshot_->wall + absl::Nanoseconds(since);
-  }
+  content->clock_snapshot = *last_;
   return clock;
 }
 

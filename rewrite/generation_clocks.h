@@ -28,9 +28,9 @@ class GenerationClocks {
 
  private:
   const Version version_;
-  // Of the last generation that has them.
-  std::optional<uint64_t> frequency_;
-  std::optional<ClockSnapshot> snapshot_;
+  std::optional<uint64_t> frequency_;  // Of the last generation that has one.
+  bool has_snapshot_ = false;          // Whether a generation had a clock snapshot.
+  std::optional<ClockSnapshot> last_;  // Of the last generation.
 };
 
 }  // namespace gotrace::internal

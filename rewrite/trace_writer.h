@@ -30,7 +30,7 @@
 //   far as the order of each thread's events allows.
 // - From version 1.25 on each generation needs a clock snapshot. One that lacks it gets that of the
 //   generation before, corrected by the time between the two; without any, the wall time is the
-//   beginning of 1970, which Go's reader accepts and the validator reports.
+//   beginning of 1970.
 #ifndef GOTRACE_REWRITE_TRACE_WRITER_H_
 #define GOTRACE_REWRITE_TRACE_WRITER_H_
 

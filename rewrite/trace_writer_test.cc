@@ -296,6 +296,36 @@ TEST(TraceWriter, WritesEventsWithoutOffsets) {
                                       "GoSwitch 20", "GoBlock 21", "GoStart 22", "UserLog 30"}));
 }
 
+// Nobody knows the wall time, but it goes on from generation to generation.
+TEST(TraceWriter, MakesClockSnapshots) {
+  const BuiltTables tables;
+  std::string bytes;
+  const std::unique_ptr<ByteSink> out = SinkToString(&bytes);
+  TraceWriter writer(Version::kGo126, out.get());
+  for (uint64_t n = 1; n <= 3; ++n) {
+    EventBuilder sync = EventBuilder::MakeSync(n, tables);
+    sync.Time(static_cast<int64_t>(n) * kSecond);
+    if (n == 3) sync.Clocks({3 * kSecond, 3'000'000'007, absl::FromUnixSeconds(1000)});
+    writer.Add({sync.Build()});
+  }
+  EXPECT_TRUE(writer.Finish().ok());
+  EXPECT_TRUE(out->Finish().ok());
+  ExpectSound(bytes);
+  std::vector<std::string> snapshots;
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  while (const Event* event = reader->Next()) {
+    if (event->kind() != EventKind::kSync || event->tables() == nullptr) continue;
+    const auto sync = event->sync();
+    if (!sync.clock_snapshot.has_value()) continue;
+    const ClockSnapshot& clocks = *sync.clock_snapshot;
+    snapshots.push_back(
+        absl::StrCat(clocks.trace_time, " ", clocks.mono, " ", absl::ToUnixSeconds(clocks.wall)));
+  }
+  EXPECT_EQ(snapshots,
+            (std::vector<std::string>{"1000000000 1000000000 0", "2000000000 2000000000 1",
+                                      "3000000000 3000000007 1000"}));
+}
+
 TEST(TraceWriter, WritesNoGenerationIfTheVersionAllows) {
   for (const Version version : AllVersions()) {
     std::string bytes;

@@ -394,14 +394,16 @@ void EventValidator::CheckClocks(const Event& event, const Sync& sync) {
     return;
   }
   const ClockSnapshot& clocks = *sync.clock_snapshot;
-  const auto check_zero = [&](bool is_zero, absl::string_view clock) {
+  const auto check_zero = [&](bool is_zero, absl::string_view clock, absl::string_view zero) {
     if (!is_zero) return;
     Report(CheckId::kClockSnapshotZero, event, {},
-           absl::StrCat("expected the time of the ", clock, " clock, found 0"));
+           absl::StrCat("expected the time of the ", clock, " clock, found ", zero));
   };
-  check_zero(clocks.wall == absl::UnixEpoch(), "wall");
-  check_zero(clocks.mono == 0, "monotonic");
-  check_zero(clocks.trace_time == 0, "trace");
+  // Go's zero time. 1970 is a time like any other, also for Go's validator.
+  const absl::Time year1 = absl::FromCivil(absl::CivilSecond(1), absl::UTCTimeZone());
+  check_zero(clocks.wall == year1, "wall", "0001-01-01T00:00:00Z");
+  check_zero(clocks.mono == 0, "monotonic", "0");
+  check_zero(clocks.trace_time == 0, "trace", "0");
   if (last_clocks_.has_value()) {
     CompareClocks(event, clocks);
   } else if (preconditions_ != nullptr) {

@@ -352,6 +352,24 @@ TEST(ReportTest, WarnsOfImplausibleFrequencies) {
   }
 }
 
+// Go's zero time is that of another number of seconds than 0.
+TEST(ReportTest, TheWallClockIsZeroInYearOne) {
+  const auto errors = [](absl::string_view seconds, int nanoseconds) {
+    const std::string text = absl::StrCat(
+        "Trace Go1.26\nEventBatch gen=1 m=0 time=1000 size=auto\nSync\nFrequency freq=1000000000\n",
+        "ClockSnapshot dt=0 mono=5 sec=", seconds, " nsec=", nanoseconds,
+        "\nEventBatch gen=1 m=1 time=1000 size=auto\nProcStatus dt=1 p=0 "
+        "pstatus=1\nEndOfGeneration\n");
+    const ValidationReport report =
+        ValidateTrace(*SourceFromBytes(*AssembleText(text)), ValidateOptions());
+    EXPECT_EQ(report.errors, report.counts[static_cast<int>(CheckId::kClockSnapshotZero)]);
+    return report.errors;
+  };
+  EXPECT_EQ(errors("0", 0), 0u);
+  EXPECT_EQ(errors("18446744011573954816", 0), 1u);
+  EXPECT_EQ(errors("18446744011573954816", 1), 0u);
+}
+
 TEST(ReportTest, AMissingFileHasNoVerdict) {
   const ValidationReport report = ValidateFile("no/such/file", ValidateOptions());
   EXPECT_EQ(report.verdict(), Verdict::kUnjudged);

@@ -309,65 +309,44 @@ StateTimes StateRows::TimesNow(const Goroutine& goroutine, int64_t now) {
 }
 
 void StateRows::BeginRegion(const Event& event) {
-  const Region region = event.region();
-  if (has_tasks_) tasks_.Mention(region.task);
   Goroutine& goroutine = Of(event.goroutine());
-  OpenRegion open;
-  open.begin = event.time();
-  open.task = region.task;
-  open.before = TimesNow(goroutine, event.time());
-  open.is_outermost = !has_tasks_ || open_tasks_.emplace(event.goroutine(), region.task).second;
-  open.row.task = TaskOrNull(region.task);
-  open.row.type = interner_.InternString(region.type);
-  open.row.g = IdOrNull(event.goroutine());
-  open.row.depth = static_cast<int64_t>(goroutine.regions.size());
-  open.row.begin_stack_id = stacks_.IdOf(event.stack());
-  goroutine.regions.push_back(std::move(open));
+  Regions::Region& region = goroutine.regions.Begin(event, &interner_);
+  region.data = {TimesNow(goroutine, event.time()), stacks_.IdOf(event.stack())};
+  if (has_tasks_) tasks_.Mention(region.task);
 }
 
 void StateRows::EndRegion(const Event& event) {
-  const Region region = event.region();
   Goroutine& goroutine = Of(event.goroutine());
-  OpenRegion open;
-  if (goroutine.regions.empty()) {
-    // It began before the trace.
-    if (has_tasks_) tasks_.Mention(region.task);
-    open.begin = goroutine.row.begin_ns.value_or(*begin_);
-    open.task = region.task;
-    open.row.task = TaskOrNull(region.task);
-    open.row.type = interner_.InternString(region.type);
-    open.row.g = IdOrNull(event.goroutine());
-    open.row.flags = kBeginMissing;
-  } else {
-    open = std::move(goroutine.regions.back());
-    goroutine.regions.pop_back();
-  }
-  open.row.end_stack_id = stacks_.IdOf(event.stack());
-  AddRegionsRow(goroutine, std::move(open), event.time(), TimesNow(goroutine, event.time()));
+  const Regions::Region region = goroutine.regions.End(event, &interner_);
+  if (has_tasks_) tasks_.Mention(region.task);
+  AddRegionsRow(region, goroutine, TimesNow(goroutine, event.time()), /*flags=*/0,
+                stacks_.IdOf(event.stack()));
 }
 
 void StateRows::CloseRegions(int64_t end, int64_t flags, Goroutine* goroutine) {
-  while (!goroutine->regions.empty()) {
-    OpenRegion region = std::move(goroutine->regions.back());
-    goroutine->regions.pop_back();
-    region.row.flags |= flags;
+  goroutine->regions.EndAll(end, [&](Regions::Region region) {
     // Where events are missing, a region may begin later than the last known time of its goroutine.
-    const int64_t begin = region.begin;
-    const StateTimes times = TimesNow(*goroutine, std::max(goroutine->since, begin));
-    AddRegionsRow(*goroutine, std::move(region), std::max(end, begin), times);
-  }
+    region.end = std::max(end, *region.begin);
+    AddRegionsRow(region, *goroutine,
+                  TimesNow(*goroutine, std::max(goroutine->since, *region.begin)), flags);
+  });
 }
 
-void StateRows::AddRegionsRow(const Goroutine& goroutine, OpenRegion region, int64_t end,
-                              const StateTimes& times) {
-  const StateTimes spent = times.Since(region.before);
-  if (has_tasks_ && region.is_outermost) {
-    task_times_[region.task].Add(spent);
-    open_tasks_.erase({goroutine.id, region.task});
-  }
-  RegionsRow& row = region.row;
-  row.end_ns = end;
-  row.dur_ns = Between(region.begin, end);
+void StateRows::AddRegionsRow(const Regions::Region& region, const Goroutine& goroutine,
+                              const StateTimes& times, int64_t flags,
+                              std::optional<int64_t> end_stack_id) {
+  const StateTimes spent = times.Since(region.data.times);
+  if (has_tasks_ && region.is_outermost_of_task) task_times_[region.task].Add(spent);
+  RegionsRow row;
+  row.end_ns = *region.end;
+  row.dur_ns = Between(region.begin.value_or(goroutine.row.begin_ns.value_or(*begin_)), row.end_ns);
+  row.task = TaskOrNull(region.task);
+  row.type = region.type;
+  row.g = IdOrNull(region.goroutine);
+  row.depth = static_cast<int64_t>(region.depth);
+  row.begin_stack_id = region.data.stack_id;
+  row.end_stack_id = end_stack_id;
+  row.flags = flags + (region.begin.has_value() ? 0 : kBeginMissing);
   spent.FillRow(&row);
   if (row.flags == 0 && output_.Has(TableId::kRegionHist)) {
     region_histogram_.Add(row.type, StringId::kEmpty, static_cast<uint64_t>(row.dur_ns));

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "analysis/intervals/sums_by_start.h"
 #include "analysis/tables/histogram_rows.h"
 #include "analysis/tables/stack_rows.h"
 #include "analysis/tables/table_rows.h"
+#include "analysis/tasks/region_tracker.h"
 #include "analysis/tasks/task_table.h"
 #include "gotrace/event.h"
 #include "gotrace/ids.h"
@@ -86,13 +86,11 @@ class StateRows final : public IntervalConsumer {
     }
   };
 
-  struct OpenRegion {
-    RegionsRow row;
-    int64_t begin = 0;
-    TaskId task;
-    StateTimes before;         // The goroutine's times when it began.
-    bool is_outermost = true;  // Of its task, on its goroutine.
+  struct RegionStart {
+    StateTimes times;  // The goroutine's times when it began.
+    std::optional<int64_t> stack_id;
   };
+  using Regions = RegionTracker<RegionStart>;
 
   struct Goroutine {
     GoId id;
@@ -101,7 +99,7 @@ class StateRows final : public IntervalConsumer {
     StateTimes times;      // Of the intervals.
     int64_t since = 0;     // The end of the last interval, or the begin of the first one.
     StackId last_stack = StackId::kNone;
-    std::vector<OpenRegion> regions;  // From the outermost on.
+    Regions regions;
   };
 
   void AddGoroutine(const GoInterval& interval) override;
@@ -136,8 +134,10 @@ class StateRows final : public IntervalConsumer {
 
   void BeginRegion(const Event& event);
   void EndRegion(const Event& event);
-  void AddRegionsRow(const Goroutine& goroutine, OpenRegion region, int64_t end,
-                     const StateTimes& times);
+  // Adds the row of a region that ended, when its goroutine had these times.
+  void AddRegionsRow(const Regions::Region& region, const Goroutine& goroutine,
+                     const StateTimes& times, int64_t flags,
+                     std::optional<int64_t> end_stack_id = std::nullopt);
   void CloseRegions(int64_t end, int64_t flags, Goroutine* goroutine);
 
   void AddTasksRows(int64_t end);
@@ -158,7 +158,6 @@ class StateRows final : public IntervalConsumer {
   SumsByStart<HistogramTraits> states_;
   TaskTable tasks_;
   absl::flat_hash_map<TaskId, StateTimes> task_times_;
-  absl::flat_hash_set<std::pair<GoId, TaskId>> open_tasks_;  // Of open regions, if has_tasks_.
 
   // The values of GOMAXPROCS that matter: Ps with ids from the previous element's `procs` up to
   // this one's exist since `since`.

@@ -14,6 +14,7 @@
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/range_tracker.h"
 #include "analysis/profile/profile_samples.h"
+#include "analysis/tasks/region_tracker.h"
 #include "analysis/tasks/task_table.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/event_type.h"
@@ -23,6 +24,8 @@ namespace gotrace {
 using internal::AddTime;
 using internal::Between;
 using internal::RangeTracker;
+using internal::RegionRecord;
+using internal::RegionTracker;
 using internal::RuntimeRange;
 
 namespace {
@@ -71,10 +74,8 @@ struct ProcSpan : TimeSpan {
   Slot goroutine = kNoSlot;
 };
 
-struct RegionEntry {
-  PathSpan span;
-  bool has_begin = false;
-  bool has_end = false;
+struct RegionEntry : RegionRecord {
+  StackId end_stack = StackId::kNone;
 };
 
 // The position of the walk: on a goroutine, at the time `to`, on its way back to `from`.
@@ -125,7 +126,6 @@ class CriticalPaths::Impl {
  private:
   void BeginRegion(const Event& event);
   void EndRegion(const Event& event);
-  void CloseRegion(size_t index, int64_t end);
   void AddAssist(const RuntimeRange& assist);
   void AddTurn(const GoInterval& interval, Slot goroutine);
 
@@ -148,8 +148,9 @@ class CriticalPaths::Impl {
   // walk.
   void LeaveStateSpan(const StateSpan& state_span, Position* position) const;
 
-  // Cuts a span to the part of the trace that was read. Returns whether anything is left.
-  bool Cut(bool has_begin, bool has_end, PathSpan* span) const;
+  // Sets the times of a span, cut to the part of the trace that was read. Returns whether anything
+  // is left. A begin or an end is absent if it is not in the trace.
+  bool SetTimes(std::optional<int64_t> begin, std::optional<int64_t> end, PathSpan* span) const;
 
   Interner& interner_;
   Options options_;
@@ -168,9 +169,8 @@ class CriticalPaths::Impl {
   absl::flat_hash_map<Slot, std::vector<TimeSpan>> assists_;
 
   internal::TaskTable task_table_;
-  std::vector<RegionEntry> region_entries_;
-  absl::flat_hash_map<GoId, std::vector<size_t>> open_regions_;          // From the outermost on.
-  absl::flat_hash_map<std::pair<GoId, StringId>, uint64_t> open_types_;  // How many are open.
+  std::vector<RegionEntry> region_entries_;  // In the order of their first events.
+  absl::flat_hash_map<GoId, RegionTracker<size_t>> open_regions_;  // With places in that order.
   std::vector<PathSpan> tasks_;
   std::vector<PathSpan> regions_;
 
@@ -214,43 +214,19 @@ void CriticalPaths::Impl::Add(const Event& event) {
 }
 
 void CriticalPaths::Impl::BeginRegion(const Event& event) {
-  const Region region = event.region();
-  RegionEntry& entry = region_entries_.emplace_back();
-  entry.span.goroutine = event.goroutine();
-  entry.span.begin = event.time();
-  entry.span.task = region.task;
-  entry.span.type = interner_.InternString(region.type);
-  entry.span.is_nested = open_types_[{event.goroutine(), entry.span.type}]++ > 0;
-  entry.has_begin = true;
-  open_regions_[event.goroutine()].push_back(region_entries_.size() - 1);
-}
-
-void CriticalPaths::Impl::CloseRegion(size_t index, int64_t end) {
-  RegionEntry& entry = region_entries_[index];
-  entry.span.end = end;
-  entry.has_end = true;
-  const auto open = open_types_.find({entry.span.goroutine, entry.span.type});
-  if (--open->second == 0) open_types_.erase(open);
+  auto& region = open_regions_[event.goroutine()].Begin(event, &interner_);
+  region.data = region_entries_.size();
+  region_entries_.push_back({region});
 }
 
 void CriticalPaths::Impl::EndRegion(const Event& event) {
   const StackId stack = interner_.InternStack(event.stack());
-  const auto open = open_regions_.find(event.goroutine());
-  if (open != open_regions_.end() && !open->second.empty()) {
-    CloseRegion(open->second.back(), event.time());
-    region_entries_[open->second.back()].span.end_stack = stack;
-    open->second.pop_back();
-    return;
+  const auto region = open_regions_[event.goroutine()].End(event, &interner_);
+  if (region.begin.has_value()) {
+    region_entries_[region.data] = {region, stack};
+  } else {
+    region_entries_.push_back({region, stack});
   }
-  // It began before the trace.
-  const Region region = event.region();
-  RegionEntry& entry = region_entries_.emplace_back();
-  entry.span.goroutine = event.goroutine();
-  entry.span.end = event.time();
-  entry.span.task = region.task;
-  entry.span.type = interner_.InternString(region.type);
-  entry.span.end_stack = stack;
-  entry.has_end = true;
 }
 
 void CriticalPaths::Impl::AddAssist(const RuntimeRange& assist) {
@@ -293,7 +269,8 @@ void CriticalPaths::Impl::AddGoroutine(const GoInterval& interval) {
   if (!interval.ends_life) return;
   const auto open = open_regions_.find(interval.goroutine);
   if (open == open_regions_.end()) return;
-  for (const size_t region : open->second) CloseRegion(region, interval.end);
+  open->second.EndAll(interval.end,
+                      [&](const auto& region) { region_entries_[region.data] = {region}; });
   open_regions_.erase(open);
 }
 
@@ -306,17 +283,14 @@ void CriticalPaths::Impl::AddTurn(const GoInterval& interval, Slot goroutine) {
                           &proc_spans_[it->second]);
 }
 
-bool CriticalPaths::Impl::Cut(bool has_begin, bool has_end, PathSpan* span) const {
+bool CriticalPaths::Impl::SetTimes(std::optional<int64_t> begin, std::optional<int64_t> end,
+                                   PathSpan* span) const {
   const int64_t first = std::max(first_time_, options_.window.from);
-  if (!has_begin || span->begin < first) {
-    span->begin = first;
-    span->begin_clipped = true;
-  }
-  if (!has_end || span->end > end_) {
-    span->end = end_;
-    span->end_stack = StackId::kNone;
-    span->end_clipped = true;
-  }
+  span->begin_clipped = !begin.has_value() || *begin < first;
+  span->begin = span->begin_clipped ? first : *begin;
+  span->end_clipped = !end.has_value() || *end > end_;
+  span->end = span->end_clipped ? end_ : *end;
+  if (span->end_clipped) span->end_stack = StackId::kNone;
   return span->begin <= span->end;
 }
 
@@ -327,15 +301,19 @@ void CriticalPaths::Impl::Finish(int64_t end) {
     PathSpan span;
     span.task = task.task;
     span.type = task.type;
-    span.begin = task.begin.value_or(0);
-    span.end = task.end.value_or(0);
     span.end_stack = task.end_stack;
-    if (!Cut(task.begin.has_value(), task.end.has_value(), &span)) continue;
+    if (!SetTimes(task.begin, task.end, &span)) continue;
     span.goroutine = span.end_clipped ? task.begin_goroutine : task.end_goroutine;
     tasks_.push_back(span);
   }
-  for (RegionEntry& entry : region_entries_) {
-    if (Cut(entry.has_begin, entry.has_end, &entry.span)) regions_.push_back(entry.span);
+  for (const RegionEntry& region : region_entries_) {
+    PathSpan span;
+    span.goroutine = region.goroutine;
+    span.task = region.task;
+    span.type = region.type;
+    span.end_stack = region.end_stack;
+    span.is_nested = !region.is_outermost_of_type;
+    if (SetTimes(region.begin, region.end, &span)) regions_.push_back(span);
   }
   absl::c_stable_sort(regions_, [](const PathSpan& a, const PathSpan& b) {
     return std::pair(a.end_clipped, a.end) < std::pair(b.end_clipped, b.end);

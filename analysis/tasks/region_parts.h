@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "analysis/tasks/region_tracker.h"
 #include "gotrace/event.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/ids.h"
@@ -40,20 +40,16 @@ class RegionParts {
   // Adds an event, before the interval that it is in.
   void Add(const Event& event) {
     if (event.kind() == EventKind::kRegionBegin) {
-      const Region region = event.region();
       const auto [it, is_new] = goroutines_.try_emplace(event.goroutine());
       Goroutine& goroutine = it->second;
       if (is_new) goroutine.part = PartOf({});
-      const Open open = {region.task, interner_.InternString(region.type)};
-      goroutine.open.push_back(open);
-      Count(open, 1, &goroutine);
+      goroutine.regions.Begin(event, &interner_);
       Mark(event.time(), &goroutine);
     } else if (event.kind() == EventKind::kRegionEnd) {
       const auto found = goroutines_.find(event.goroutine());
-      if (found == goroutines_.end() || found->second.open.empty()) return;
-      Count(found->second.open.back(), -1, &found->second);
-      found->second.open.pop_back();
-      Mark(event.time(), &found->second);
+      if (found == goroutines_.end()) return;
+      const auto ended = found->second.regions.End(event, &interner_);
+      if (ended.begin.has_value()) Mark(event.time(), &found->second);
     } else if (event.kind() == EventKind::kLabel) {
       const Label label = event.label();
       const auto [it, is_new] = goroutines_.try_emplace(GoId{label.resource.id});
@@ -97,33 +93,22 @@ class RegionParts {
   }
 
  private:
-  struct Open {
-    TaskId task;
-    StringId type = StringId::kEmpty;
-  };
   struct Goroutine {
-    std::vector<Open> open;  // From the outermost on.
-    int64_t of_task = 0;     // The number of open regions of the selected task.
-    int64_t of_type = 0;     // The number of open regions of the selected type.
+    RegionTracker<> regions;
     StringId label = StringId::kEmpty;
     Part part;                                   // The part before the first mark.
     std::deque<std::pair<int64_t, Part>> marks;  // The times at which a part begins, and the parts.
   };
 
-  void Count(const Open& open, int64_t change, Goroutine* goroutine) const {
-    if (task_.has_value() && open.task == *task_) goroutine->of_task += change;
-    if (has_region_ && open.type == region_) goroutine->of_type += change;
-  }
-
   Part PartOf(const Goroutine& goroutine) const {
     Part part;
-    if (!goroutine.open.empty()) {
-      part.task = goroutine.open.back().task;
-      part.region = goroutine.open.back().type;
+    if (!goroutine.regions.open().empty()) {
+      part.task = goroutine.regions.open().back().task;
+      part.region = goroutine.regions.open().back().type;
     }
     part.label = goroutine.label;
-    part.counts =
-        (!task_.has_value() || goroutine.of_task > 0) && (!has_region_ || goroutine.of_type > 0);
+    part.counts = (!task_.has_value() || goroutine.regions.IsIn(*task_)) &&
+                  (!has_region_ || goroutine.regions.IsIn(region_));
     return part;
   }
 

@@ -21,6 +21,7 @@
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/partial_goroutines.h"
 #include "analysis/intervals/range_tracker.h"
+#include "analysis/tasks/region_tracker.h"
 #include "analysis/tasks/task_table.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/event_type.h"
@@ -32,6 +33,8 @@ using internal::Between;
 using internal::NestedTimes;
 using internal::PartialGoroutines;
 using internal::RangeTracker;
+using internal::RegionRecord;
+using internal::RegionTracker;
 using internal::RuntimeRange;
 using internal::SubtractTime;
 
@@ -78,9 +81,8 @@ struct Data {
   NestedTimes blocked;         // Likewise. Its spans belong to `begun_regions`.
   NestedTimes ranges;          // Only ended ranges. Its spans belong to `open_regions`.
 
-  std::vector<RegionEntry> regions;   // In the order of their numbers.
-  std::vector<size_t> open_regions;   // From the outermost on.
-  std::vector<size_t> older_regions;  // Begun before this part, in order of their ends.
+  std::vector<RegionEntry> regions;    // In the order of their numbers.
+  RegionTracker<size_t> open_regions;  // With places in `regions`.
 
   // The open regions according to the marks for which the times are known. Regions with an early
   // mark are not begun but older.
@@ -190,25 +192,8 @@ void MapIds(const InternerMap& ids, uint64_t first_number, Data* data) {
   data->last.reason = ids(data->last.reason);
   data->blocked.MapIds(ids);
   data->ranges.MapIds(ids);
+  data->open_regions.MapIds(ids);
   for (RegionEntry& region : data->regions) MapIds(ids, first_number, &region);
-}
-
-// Finds the outermost regions of a goroutine. A region that is older than the trace contains no
-// other.
-void FindOutermost(std::vector<RegionEntry>* regions) {
-  if (regions->size() == 1) return;
-  std::vector<const RegionLife*> open;
-  absl::flat_hash_map<TaskId, uint64_t> open_of_task;
-  for (RegionEntry& region : *regions) {
-    if (region.is_joined || !region.life.begin.has_value()) continue;
-    while (!open.empty() && open.back()->end.has_value() &&
-           *open.back()->end <= *region.life.begin) {
-      --open_of_task[open.back()->task];
-      open.pop_back();
-    }
-    region.is_outermost = open_of_task[region.life.task]++ == 0;
-    open.push_back(&region.life);
-  }
 }
 
 // Adds the rest of a goroutine, from the following part of the trace.
@@ -216,34 +201,35 @@ void Continue(PartialGoroutines<Data>::Entry& rest, PartialGoroutines<Data>::Ent
   Data& data = entry.data;
   Data& more = rest.data;
 
-  std::vector<size_t> places;  // The new indices of the regions of the rest.
-  for (RegionEntry& region : more.regions) {
-    places.push_back(data.regions.size());
-    data.regions.push_back(std::move(region));
-  }
   // The times in older regions count from the beginning of the rest.
   std::vector<ExecutionTimes> times_in_older;
   for (const size_t older : more.ended_older_regions) {
-    ExecutionTimes& times = data.regions[places[older]].life.times;
+    ExecutionTimes& times = more.regions[older].life.times;
     times_in_older.push_back(std::exchange(times, {}));
     times.ranges = std::exchange(times_in_older.back().ranges, {});
   }
-  for (const size_t older : more.older_regions) {
-    size_t& place = places[older];
-    RegionEntry& end = data.regions[place];
-    const NamedTimes ranges = std::move(end.life.times.ranges);
-    if (data.open_regions.empty()) {
-      data.older_regions.push_back(place);
-      end.life.times.ranges = data.ranges.All(Listed(ranges));
+  std::vector<size_t> places;  // The new indices of the regions of the rest.
+  for (RegionEntry& region : more.regions) {
+    places.push_back(data.regions.size());
+    RegionEntry& added = data.regions.emplace_back(std::move(region));
+    if (added.is_joined) continue;
+    if (added.life.begin.has_value()) {
+      added.is_outermost = added.is_outermost && !data.open_regions.IsIn(added.life.task);
       continue;
     }
-    end.is_joined = true;
-    place = data.open_regions.back();
-    data.open_regions.pop_back();
-    data.regions[place].life.end = end.life.end;
-    data.regions[place].life.times.ranges = data.ranges.End(Listed(ranges));
+    NamedTimes& ranges = added.life.times.ranges;
+    if (data.open_regions.open().empty()) {
+      ranges = data.ranges.All(Listed(ranges));
+      continue;
+    }
+    added.is_joined = true;
+    places.back() = data.open_regions.EndInnermost(added.life.end).data;
+    RegionLife& begun = data.regions[places.back()].life;
+    begun.end = added.life.end;
+    begun.times.ranges = data.ranges.End(Listed(ranges));
   }
-  for (const size_t open : more.open_regions) data.open_regions.push_back(places[open]);
+  data.open_regions.Append(std::move(more.open_regions),
+                           [&](size_t region) { return places[region]; });
   data.ranges.Append(std::move(more.ranges));
 
   const auto append = [&](const std::vector<Mark>& marks) {
@@ -328,8 +314,15 @@ class TaskStats::Impl {
   void BeginRegion(const Event& event);
   void EndRegion(const Event& event);
 
-  // Adds the region of a begin, or of an end without a begin. Returns its index.
-  size_t AddRegion(const Event& event, Data* data);
+  // Adds a region that begins, or that ends without a begin. Returns its index.
+  size_t AddRegion(const RegionRecord& region, Data* data);
+
+  // Returns the time up to `now` of a range, as far as it is in the window.
+  int64_t TimeOf(const RuntimeRange& range, int64_t now) const {
+    const int64_t begin = std::max(range.begin, filter_.times.from);
+    const int64_t end = std::min(now, filter_.times.to);
+    return begin < end ? Between(begin, end) : 0;
+  }
 
   // Returns the times up to `now` of the ranges that a goroutine is in.
   NamedTimes OpenRangesAt(GoId id, int64_t now) const;
@@ -380,54 +373,47 @@ void TaskStats::Impl::Add(const Event& event) {
 
 void TaskStats::Impl::AddRange(const RuntimeRange& range) {
   if (range.goroutine == GoId::kNone) return;
-  goroutines_.Of(range.goroutine).data.ranges.Add(range.name, Between(range.begin, range.end));
+  goroutines_.Of(range.goroutine).data.ranges.Add(range.name, TimeOf(range, range.end));
 }
 
 NamedTimes TaskStats::Impl::OpenRangesAt(GoId id, int64_t now) const {
   NamedTimes ranges;
   ranges_.ForEachOpen(
-      id, [&](const RuntimeRange& range) { ranges.Add(range.name, Between(range.begin, now)); });
+      id, [&](const RuntimeRange& range) { ranges.Add(range.name, TimeOf(range, now)); });
   return ranges;
 }
 
-size_t TaskStats::Impl::AddRegion(const Event& event, Data* data) {
-  const Region region = event.region();
+size_t TaskStats::Impl::AddRegion(const RegionRecord& region, Data* data) {
   RegionEntry& entry = data->regions.emplace_back();
   entry.number = region_count_++;
-  entry.life.goroutine = event.goroutine();
+  entry.life.goroutine = region.goroutine;
   entry.life.task = region.task;
-  entry.life.type = interner_.InternString(region.type);
+  entry.life.type = region.type;
+  entry.life.begin = region.begin;
+  entry.is_outermost = region.is_outermost_of_task;
   return data->regions.size() - 1;
 }
 
 void TaskStats::Impl::BeginRegion(const Event& event) {
   const GoId id = event.goroutine();
   Data& data = goroutines_.Of(id).data;
-  const size_t index = AddRegion(event, &data);
-  data.regions[index].life.begin = event.time();
+  auto& region = data.open_regions.Begin(event, &interner_);
+  region.data = AddRegion(region, &data);
   data.ranges.Begin(Listed(OpenRangesAt(id, event.time())));
-  data.open_regions.push_back(index);
-  data.marks.push_back({event.time(), index, /*is_end=*/false});
+  data.marks.push_back({event.time(), region.data, /*is_end=*/false});
 }
 
 void TaskStats::Impl::EndRegion(const Event& event) {
   const GoId id = event.goroutine();
   Data& data = goroutines_.Of(id).data;
+  const auto ended = data.open_regions.End(event, &interner_);
+  const bool is_older = !ended.begin.has_value();
+  const size_t index = is_older ? AddRegion(ended, &data) : ended.data;
   const NamedTimes open_ranges = OpenRangesAt(id, event.time());
-  size_t index;
-  NamedTimes ranges;
-  if (data.open_regions.empty()) {
-    index = AddRegion(event, &data);
-    data.older_regions.push_back(index);
-    ranges = data.ranges.All(Listed(open_ranges));
-  } else {
-    index = data.open_regions.back();
-    data.open_regions.pop_back();
-    ranges = data.ranges.End(Listed(open_ranges));
-  }
   RegionLife& region = data.regions[index].life;
-  region.end = event.time();
-  region.times.ranges = std::move(ranges);
+  region.end = ended.end;
+  region.times.ranges =
+      is_older ? data.ranges.All(Listed(open_ranges)) : data.ranges.End(Listed(open_ranges));
   data.marks.push_back({event.time(), index, /*is_end=*/true});
 }
 
@@ -459,13 +445,12 @@ void TaskStats::Impl::TakeRegions(Goroutines::Entry& entry) {
   // Open regions end with the goroutine, or with the trace.
   const int64_t end = data.end.value_or(end_.value_or(data.last.end));
   const NamedTimes open_ranges = OpenRangesAt(entry.id, end);
-  for (; !data.open_regions.empty(); data.open_regions.pop_back()) {
-    const size_t open = data.open_regions.back();
-    data.regions[open].life.end = data.end;
-    data.regions[open].life.times.ranges = data.ranges.End(Listed(open_ranges));
-    EndStates(open, {}, &data);
-  }
-  FindOutermost(&data.regions);
+  data.open_regions.EndAll(data.end, [&](const auto& region) {
+    RegionLife& life = data.regions[region.data].life;
+    life.end = region.end;
+    life.times.ranges = data.ranges.End(Listed(open_ranges));
+    EndStates(region.data, {}, &data);
+  });
   for (RegionEntry& region : data.regions) {
     if (region.is_joined) continue;
     region.life.times.total =

@@ -211,6 +211,25 @@ TEST(TaskStats, JoinRegionsThatCrossGenerations) {
   EXPECT_EQ(task.times.total, 135 + 130 + 190 + 10 + 125);
 }
 
+TEST(TaskStats, AreCutToTheWindow) {
+  const BuiltEvents events = RegionsAcrossGenerations();
+  EventFilter filter;
+  filter.times = {60, 115};
+  const std::unique_ptr<AnalysisSink> whole = ExpectSameHoweverCut(
+      events.events(), [&](AnalysisSink::Options options) { return MakeSink(filter, options); },
+      AllTextOf);
+  std::string text;
+  for (const RegionLife& region : StatsOf(*whole).regions()) {
+    absl::StrAppend(&text, TextOf(whole->interner(), region));
+  }
+  EXPECT_EQ(text,
+            "region\t1\t5\t\"r\"\t110\t120\t5\t5\t0\t0\t0\trange:GC mark assist=5\n"
+            "region\t2\t5\t\"r\"\t115\t125\t0\t0\t0\t0\t0\n"
+            "region\t3\t5\t\"r\"\t-\t135\t55\t55\t0\t0\t0\n"
+            "region\t1\t5\t\"r\"\t10\t140\t55\t55\t0\t0\t0\trange:GC mark assist=55\n"
+            "region\t2\t5\t\"r\"\t20\t210\t55\t55\t0\t0\t0\trange:GC incremental sweep=55\n");
+}
+
 TEST(TaskStats, PartitionRegions) {
   const std::string bytes = ReadTestTrace("go1.27-annotations.trace");
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);

@@ -12,6 +12,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "analysis/tasks/region_tracker.h"
 #include "gotrace/event_kind.h"
 
 namespace gotrace {
@@ -26,9 +27,9 @@ struct Part {
 };
 
 struct Participant {
-  uint64_t open = 0;                 // The number of current reasons to take part.
-  std::deque<Part> parts;            // In order of time, as long as intervals may overlap them.
-  std::vector<TaskId> open_regions;  // Of all tasks, from the outermost on.
+  uint64_t open = 0;                  // The number of current reasons to take part.
+  std::deque<Part> parts;             // In order of time, as long as intervals may overlap them.
+  internal::RegionTracker<> regions;  // Of all tasks.
 };
 
 }  // namespace
@@ -117,12 +118,11 @@ void TaskStory::Impl::AddRegion(const Event& event) {
     // Regions of other tasks matter only inside a region of this task.
     if (region.task != task_ && found == participants_.end()) return;
     Participant& participant = participants_[event.goroutine()];
-    participant.open_regions.push_back(region.task);
+    participant.regions.Begin(event, &interner_);
     if (region.task == task_) Enter(&participant, event.time());
-  } else if (found != participants_.end() && !found->second.open_regions.empty()) {
-    const TaskId ended = found->second.open_regions.back();
-    found->second.open_regions.pop_back();
-    if (ended == task_) Leave(&found->second, event.time());
+  } else if (found != participants_.end()) {
+    const auto ended = found->second.regions.End(event, &interner_);
+    if (ended.begin.has_value() && ended.task == task_) Leave(&found->second, event.time());
   }
 }
 

@@ -93,12 +93,8 @@ class FxtExporter::Impl final : private ProgramView::Delegate {
   // ProgramView::Delegate.
   void BeginWindow(int64_t time) override;
   void TakeEvent(const Event& event) override;
-  void TakeLateEvent(const Event& event) override {
-    if (event.kind() == EventKind::kRangeActive) view_.TakeRange(event);
-  }
   void AddInterval(const GoInterval& interval) override;
   void AddThread(const ThreadInterval& interval, int64_t begin, int64_t end) override;
-  bool SelectsSlice(const ResourceId&, const Event& event) override { return view_.Selects(event); }
   // Regions end in the opposite order.
   ViewSlice::Key KeyOf(const Region&, StringId) override {
     return {.kind = ViewSlice::Kind::kRegion};

@@ -693,6 +693,22 @@ TEST(FxtExporterTest, AWindowHasRangesThatAreStatedAfterIt) {
             std::vector<std::string>{"4294836224 range GC concurrent mark phase [15, open)"});
 }
 
+// The event that states what is active may run on another goroutine.
+TEST(FxtExporterTest, FiltersSelectGoroutinesOfRanges) {
+  for (const int64_t selected : {1, 2}) {
+    FxtOptions options;
+    options.filter.goroutines = {selected};
+    Script script(options);
+    script.Start();
+    script.Add(script.On(EventType::kGCMarkAssistActive, 1).Arg(0, 2));
+    const ReadBack back = ReadFxtBack(script.Finish());
+    EXPECT_EQ(back.problems, "");
+    std::vector<std::string> expected;
+    if (selected == 2) expected = {"2 range GC mark assist [10, open)"};
+    EXPECT_EQ(back.durations, expected);
+  }
+}
+
 TEST(FxtExporterTest, FiltersSelectGoroutinesAndKinds) {
   FxtOptions options;
   options.filter.goroutines = {2};

@@ -89,10 +89,6 @@ class PerfettoExporter::Impl final : private ProgramView::Delegate {
   void EndGoroutine(ViewGoroutine& goroutine, const Event& event) override;
   void AddThread(const ThreadInterval& interval, int64_t begin, int64_t end) override;
   void AddProc(ProcId id) override;
-  bool SelectsSlice(const ResourceId& scope, const Event& event) override {
-    return view_.Selects(event) &&
-           (scope.kind != ResourceKind::kGoroutine || selection_.Selects(GoId{scope.id}));
-  }
   ViewSlice::Key KeyOf(const Region&, StringId name) override {
     return {.kind = ViewSlice::Kind::kRegion, .name = name};
   }

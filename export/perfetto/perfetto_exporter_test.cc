@@ -460,6 +460,28 @@ GoStatus dt=1 g=2 m=18446744073709551615 gstatus=0
   for (const std::string& line : lines) EXPECT_THAT(line, Not(HasSubstr("thread 2")));
 }
 
+// So do the events of ranges that are active. Goroutine 2 waits in its mark assist.
+TEST(PerfettoExporterTest, TakesRangesFromAfterTheWindow) {
+  constexpr absl::string_view kStatuses = R"(Trace Go1.22
+EventBatch gen=1 m=0 time=1 size=auto
+Frequency freq=1000000000
+EventBatch gen=1 m=1 time=100 size=auto
+ProcStatus dt=1 p=0 pstatus=1
+GCSweepActive dt=1 p=0
+GoStatus dt=1 g=1 m=1 gstatus=2
+GoStatus dt=1 g=2 m=18446744073709551615 gstatus=4
+GCMarkAssistActive dt=1 g=2
+GCActive dt=1 gc_seq=1
+)";
+  PerfettoOptions options;
+  options.filter.times = {50, 100};
+  const std::vector<std::string> lines = Lines(Assemble(kStatuses), options);
+  EXPECT_THAT(lines, Contains("50 begin 20 \"waiting\" wait"));
+  EXPECT_THAT(lines, Contains("50 begin 20 \"GC mark assist\" range"));
+  EXPECT_THAT(lines, Contains("50 begin 2 \"GC concurrent mark phase\" range"));
+  EXPECT_THAT(lines, Contains(HasSubstr("\"GC incremental sweep\" range")));
+}
+
 TEST(PerfettoExporterTest, StartsAWindowBetweenGenerations) {
   const std::string next_generation = R"(EventBatch gen=2 m=0 time=300 size=auto
 Frequency freq=1000000000

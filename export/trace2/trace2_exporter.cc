@@ -78,8 +78,7 @@ struct Thread {
   bool has_function = false;
   bool is_written = false;  // Whether it was started in the output.
   int64_t begin = 0;
-  bool is_known_late = false;  // Whether it became known after the window.
-  TimerId timer = kRunning;    // Of its state.
+  TimerId timer = kRunning;  // Of its state.
   std::map<TimerId, Trace2Timer> timers;
   Counters counters = {};
 };
@@ -131,6 +130,12 @@ class Trace2Exporter::State final : private ProgramView::Delegate {
       times_.See(event);
     } else if (event.time() <= view_.to()) {
       times_.See(event);
+    }
+    // Timers are in the order in which they were first named.
+    const bool has_range =
+        event.kind() == EventKind::kRangeBegin || event.kind() == EventKind::kRangeActive;
+    if (has_range && event.range_parts().scope.kind == ResourceKind::kProc) {
+      TimerOfProc(event.range().name);
     }
     view_.Add(absl::MakeConstSpan(&event, 1));
     if (event.time() > view_.to()) return;
@@ -429,7 +434,6 @@ class Trace2Exporter::State final : private ProgramView::Delegate {
 
   void AddGoroutine(ViewGoroutine& goroutine, const Event& event) override {
     Thread& thread = Get(goroutine.id);
-    thread.is_known_late = event.time() > view_.to();
     Learn(thread, event.transition_stack());
     thread.timer = TimerOf(goroutine.state, "");
   }
@@ -465,15 +469,9 @@ class Trace2Exporter::State final : private ProgramView::Delegate {
   }
 
   void TakeLateEvent(const Event& event) override {
-    if (event.kind() == EventKind::kRangeActive) {
-      const ResourceId scope = event.range_parts().scope;
-      if (scope.kind != ResourceKind::kGoroutine) return;
-      const Thread* const thread = threads_.Find(GoId{scope.id});
-      if (thread != nullptr && thread->is_known_late) view_.TakeRange(event);
-    } else if (event.transition_resource().kind == ResourceKind::kGoroutine) {
-      Thread* const thread = threads_.Find(GoId{event.transition_resource().id});
-      if (thread != nullptr) Learn(*thread, event.transition_stack());
-    }
+    if (event.transition_resource().kind != ResourceKind::kGoroutine) return;
+    Thread* const thread = threads_.Find(GoId{event.transition_resource().id});
+    if (thread != nullptr) Learn(*thread, event.transition_stack());
   }
 
   // --- Regions and ranges.
@@ -512,12 +510,6 @@ class Trace2Exporter::State final : private ProgramView::Delegate {
 
   // There are no threads for Ps: their ranges are timers of the program.
   TimerId TimerOfProc(absl::string_view range) { return TimerOf("proc", range, &proc_timers_); }
-
-  bool SelectsSlice(const ResourceId& scope, const Event& event) override {
-    // Timers are in the order in which they were first named.
-    if (scope.kind == ResourceKind::kProc) TimerOfProc(event.range().name);
-    return view_.Selects(event);
-  }
 
   void BeginSlice(ViewTrack& track, ViewSlice& slice, int64_t time, const Event* event) override {
     if (track.scope.kind == ResourceKind::kProc) return;

@@ -425,6 +425,8 @@ TEST(Trace2Exporter, AWindowHasGoroutinesThatAreStatedAfterIt) {
   trace.Create(GoId{8}, "main.later").Start(GoId{8});
   trace.Block(GoId{8}, "sleep");
   status(kWorker, "main.idle");
+  EventBuilder collector = trace.New(EventType::kGCActive);
+  trace.Keep(collector);
   EventBuilder sync = trace.NewSync();
   trace.Keep(sync);
   status(GoId{9}, "main.next");
@@ -444,6 +446,11 @@ TEST(Trace2Exporter, AWindowHasGoroutinesThatAreStatedAfterIt) {
       out, absl::StrCat(R"({"event":"region_enter",)", id,
                         R"("thread":"th07:main.idle","time":"2023-11-14T22:13:20.503500Z",)"
                         R"("nesting":1,"category":"runtime","label":"GC mark assist"})")));
+  EXPECT_TRUE(absl::StrContains(
+      out, absl::StrCat(R"({"event":"region_enter",)", id,
+                        R"("thread":"main","time":"2023-11-14T22:13:20.503500Z",)"
+                        R"("nesting":1,"category":"runtime","label":"GC concurrent mark phase"})")))
+      << out;
   EXPECT_TRUE(absl::StrContains(
       out, absl::StrCat(R"({"event":"th_timer",)", id,
                         R"("thread":"th07:main.idle","time":"2023-11-14T22:13:20.505500Z",)"
