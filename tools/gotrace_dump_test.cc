@@ -488,6 +488,9 @@ TEST(Dump, SaysWhatIsWrongWithTheInput) {
       {"prefixed", "\x01 and other bytes\n" + ReadTestTrace("go1.27-gc.trace"),
        "byte 0: expected a header like \"go 1.22 trace\\x00\\x00\\x00\", found \"\\x01 and other "
        "byte\"; a trace header is at byte 18 [not-a-trace]"},
+      {"claim.txt", "a trace header is at byte 18\n",
+       "byte 0: expected a trace, found text: \"a trace header is at byte 18\\n\". Read it, since "
+       "it often says why there is no trace; then fetch the trace again. [not-a-trace]"},
       {"v1", std::string("go 1.21 trace\0\0\0", 16),
        "byte 0: found a v1 trace, written by Go 1.21; gotrace reads traces of Go 1.22 and later; "
        "the last release that reads this one, with `go tool trace`, is Go 1.27 [v1-trace]"},

@@ -3,55 +3,80 @@
 namespace gotrace {
 namespace {
 
+struct Remedy {
+  absl::string_view text;       // As CheckSpec::remedy.
+  bool is_shown = false;        // As ShowsRemedy().
+  bool is_recoverable = false;  // As CheckSpec::is_recoverable.
+};
+
 // Many faults share a remedy.
-constexpr absl::string_view RemedyOf(FaultId id) {
+constexpr Remedy RemedyOf(FaultId id) {
   switch (id) {
     case FaultId::kNotATrace:
-      return "Use the file that trace.Start or the flight recorder wrote, complete and unchanged.";
+      return {
+          "Use the file that trace.Start or the flight recorder wrote, complete and unchanged."};
     case FaultId::kV1Trace:
-      return "Open it with `go tool trace` of the Go release that the message names, or build the "
-             "program with Go 1.22 or later.";
+      return {
+          "Open it with `go tool trace` of the Go release that the message names, or build the "
+          "program with Go 1.22 or later."};
     case FaultId::kUnknownVersion:
-      return "Use a newer gotrace, or check whether the header was altered.";
+      return {"Use a newer gotrace, or check whether the header was altered."};
     case FaultId::kTransportCorrupt:
-      return "Fetch or copy the file again; repairing or salvaging recovers everything before the "
-             "damage.";
+      return {
+          .text =
+              "Fetch or copy the file again; repairing or salvaging recovers everything before the "
+              "damage.",
+          .is_recoverable = true};
     case FaultId::kBytesReplaced:
-      return "Record or copy the trace again, in binary mode and never as a string.";
+      return {"Record or copy the trace again, in binary mode and never as a string."};
     case FaultId::kCompressedCorrupt:
-      return "Fetch or copy the file again, in binary mode.";
+      return {"Fetch or copy the file again, in binary mode."};
     case FaultId::kHeaderTruncated:
-      return "Nothing can be recovered: make sure the program calls trace.Stop and closes the file "
-             "before it exits, and copy the file only then.";
+      return {.text =
+                  "Nothing can be recovered: make sure the program calls trace.Stop and closes the "
+                  "file before it exits, and copy the file only then.",
+              .is_shown = true};
     case FaultId::kCompressedTruncated:
     case FaultId::kBatchHeaderTruncated:
     case FaultId::kBatchTruncated:
     case FaultId::kGenerationIncomplete:
     case FaultId::kEventTruncated:
-      return "Make sure the program calls trace.Stop and closes the file before it exits, and copy "
-             "the file only then; repairing or salvaging recovers what is there.";
+      return {.text =
+                  "Make sure the program calls trace.Stop and closes the file before it exits, and "
+                  "copy the file only then; repairing or salvaging recovers what is there.",
+              .is_shown = id != FaultId::kEventTruncated,
+              .is_recoverable = true};
     case FaultId::kTextInTrace:
-      return "Write the trace to a file that nothing else writes to, not to standard output.";
+      return {
+          .text = "Write the trace to a file that nothing else writes to, not to standard output.",
+          .is_shown = true};
     case FaultId::kBatchType:
     case FaultId::kBatchHeaderVarint:
     case FaultId::kBatchSize:
     case FaultId::kBatchMisfit:
-      return "Find out what changed the file: a copy in text mode, another writer, a damaged disk; "
-             "repairing or salvaging recovers the intact batches.";
+      return {.text =
+                  "Find out what changed the file: a copy in text mode, another writer, a damaged "
+                  "disk; repairing or salvaging recovers the intact batches.",
+              .is_recoverable = true};
     case FaultId::kGenerationZero:
     case FaultId::kGenerationOrder:
     case FaultId::kGenerationMixed:
     case FaultId::kEndOfGenerationEvent:
-      return "Check whether parts of the file are missing, duplicated, swapped or from another "
-             "trace; repairing or salvaging recovers the generations that can be distinguished.";
+      return {
+          .text =
+              "Check whether parts of the file are missing, duplicated, swapped or from another "
+              "trace; repairing or salvaging recovers the generations that can be distinguished.",
+          .is_shown = id == FaultId::kGenerationOrder || id == FaultId::kGenerationMixed,
+          .is_recoverable = true};
     case FaultId::kNoFrequency:
     case FaultId::kNoClockSnapshot:
     case FaultId::kFrequencyDuplicate:
     case FaultId::kClockSnapshotDuplicate:
     case FaultId::kSyncBatchEvent:
     case FaultId::kSyncVarint:
-      return "Look for damage in the sync batch, or find out what dropped it; do not rely on the "
-             "generation's times.";
+      return {
+          "Look for damage in the sync batch, or find out what dropped it; do not rely on the "
+          "generation's times."};
     case FaultId::kStringBatchEvent:
     case FaultId::kStringVarint:
     case FaultId::kStringSize:
@@ -64,39 +89,50 @@ constexpr absl::string_view RemedyOf(FaultId id) {
     case FaultId::kStackString:
     case FaultId::kSampleBatchEvent:
     case FaultId::kSampleVarint:
-      return "Look for damage in this batch; salvaging returns the events, with names such as "
-             "`?string#12` for whatever is lost.";
+      return {
+          "Look for damage in this batch; salvaging returns the events, with names such as "
+          "`?string#12` for whatever is lost."};
     case FaultId::kEventStringId:
     case FaultId::kEventStackId:
-      return "Check whether a batch of the generation's tables is missing or damaged; salvaging "
-             "returns the event with a name such as `?string#12`.";
+      return {
+          "Check whether a batch of the generation's tables is missing or damaged; salvaging "
+          "returns the event with a name such as `?string#12`."};
     case FaultId::kEventType:
     case FaultId::kEventNotTimed:
     case FaultId::kEventVarint:
     case FaultId::kEventVersion:
     case FaultId::kEventDataSize:
-      return "Look for damage at this place; salvaging returns the contents of the other batches.";
+      return {
+          "Look for damage at this place; salvaging returns the contents of the other batches."};
     case FaultId::kLimitGenerationBytes:
     case FaultId::kLimitThreads:
     case FaultId::kLimitProcs:
     case FaultId::kLimitGoroutines:
     case FaultId::kLimitNesting:
     case FaultId::kLimitDecompressedBytes:
-      return "Treat the file as malicious unless you know where it comes from; if you trust it, "
-             "raise the limit that the message names.";
+      return {
+          "Treat the file as malicious unless you know where it comes from; if you trust it, "
+          "raise the limit that the message names."};
     case FaultId::kNoAdvance:
-      return "Look for a missing event before this place, usually part of a missing batch: the "
-             "message names the most likely one, and the lines below it say what each thread is "
-             "waiting for. Salvaging returns the events anyway.";
+      return {
+          "Look for a missing event before this place, usually part of a missing batch: the "
+          "message names the most likely one, and the lines below it say what each thread is "
+          "waiting for. Salvaging returns the events anyway."};
     default:
-      return "Look for a missing or damaged event before this place; if the trace comes unchanged "
-             "from the Go runtime, report a bug.";
+      return {
+          "Look for a missing or damaged event before this place; if the trace comes unchanged "
+          "from the Go runtime, report a bug."};
   }
 }
 
 constexpr CheckSpec kSpecs[] = {
 #define GOTRACE_FAULT(id, name, stage, code, effect, meaning) \
-  {name, Severity::kError, FaultEffect::k##effect, meaning, RemedyOf(FaultId::k##id)},
+  {name,                                                      \
+   Severity::kError,                                          \
+   FaultEffect::k##effect,                                    \
+   meaning,                                                   \
+   RemedyOf(FaultId::k##id).text,                             \
+   RemedyOf(FaultId::k##id).is_recoverable},
 #include "gotrace/internal/faults.def"
 #define GOTRACE_TRANSPORT(id, name, noun, what, avoid) \
   {name, Severity::kError, FaultEffect::kContinue, what, avoid},
@@ -112,15 +148,8 @@ static_assert(sizeof(kSpecs) / sizeof(kSpecs[0]) == kCheckIdEnd);
 const CheckSpec& SpecOf(CheckId id) { return kSpecs[static_cast<int>(id)]; }
 
 bool ShowsRemedy(CheckId id) {
+  if (IsFault(id)) return RemedyOf(static_cast<FaultId>(id)).is_shown;
   switch (id) {
-    case CheckId::kFaultBatchHeaderTruncated:
-    case CheckId::kFaultBatchTruncated:
-    case CheckId::kFaultCompressedTruncated:
-    case CheckId::kFaultGenerationIncomplete:
-    case CheckId::kFaultGenerationMixed:
-    case CheckId::kFaultGenerationOrder:
-    case CheckId::kFaultHeaderTruncated:
-    case CheckId::kFaultTextInTrace:
     case CheckId::kGenerationBack:
     case CheckId::kGenerationMissing:
     case CheckId::kNoGeneration:

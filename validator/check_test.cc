@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "testing/check_docs.h"
@@ -113,6 +114,18 @@ TEST(CheckNamesTest, AreUnique) {
     EXPECT_EQ(FindCheck(SpecOf(id).name), id) << SpecOf(id).name;
   }
   EXPECT_EQ(FindCheck("no-such-check"), std::nullopt);
+}
+
+TEST(RemediesTest, SayWhetherTheTraceIsRecoverable) {
+  int recoverable = 0;
+  for (int i = 0; i < kCheckIdEnd; ++i) {
+    const CheckSpec& spec = SpecOf(static_cast<CheckId>(i));
+    EXPECT_EQ(spec.is_recoverable,
+              absl::StrContains(spec.remedy, "; repairing or salvaging recovers "))
+        << spec.name;
+    recoverable += spec.is_recoverable ? 1 : 0;
+  }
+  EXPECT_EQ(recoverable, 14);
 }
 
 TEST(CheckDocsTest, AreFresh) {

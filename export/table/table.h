@@ -2,11 +2,14 @@
 #ifndef GOTRACE_EXPORT_TABLE_TABLE_H_
 #define GOTRACE_EXPORT_TABLE_TABLE_H_
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -55,55 +58,6 @@ struct Column {
   std::function<Unit(size_t row)> unit_of = nullptr;  // If set, the unit depends on the row.
 };
 
-// Columns computed by functions of a row. The caller owns the rows.
-template <class Row>
-class ColumnList {
- public:
-  explicit ColumnList(absl::Span<const Row> rows) : rows_(rows) {}
-
-  // Appends a column whose cell is `of(row)`, which must be cheap.
-  template <class Of>
-  ColumnList& Add(std::string name, absl::string_view title, Unit unit, Of of) {
-    columns_.push_back({.name = std::move(name),
-                        .title = title,
-                        .unit = unit,
-                        .value = [=, rows = rows_](size_t row) { return Cell(of(rows[row])); }});
-    return *this;
-  }
-
-  // Appends a column of reasons, `of(row)`. A row for which `is_wait(row)` has a reason even if the
-  // trace does not state it.
-  template <class Of, class IsWait>
-  ColumnList& AddReason(absl::string_view title, Of of, IsWait is_wait) {
-    Add("reason", "", Unit::kNone, of);
-    return Add("", title, Unit::kNone, [=](const Row& row) {
-      const absl::string_view reason = of(row);
-      return reason.empty() && is_wait(row) ? kUnknownName : reason;
-    });
-  }
-
-  // Returns the columns, so that columns made in other ways can be appended.
-  std::vector<Column>& columns() { return columns_; }
-
-  std::vector<Column> Take() { return std::move(columns_); }
-
- private:
-  const absl::Span<const Row> rows_;
-  std::vector<Column> columns_;
-};
-
-// Returns a column of the texts that `of` makes from the rows. Each text is made once, when it is
-// needed.
-template <class Row, class Of>
-Column TextColumn(std::string name, absl::string_view title, absl::Span<const Row> rows, Of of) {
-  const auto texts = std::make_shared<std::unordered_map<size_t, std::string>>();
-  return {.name = std::move(name), .title = title, .value = [=](size_t row) {
-            const auto known = texts->find(row);
-            if (known != texts->end()) return Cell(absl::string_view(known->second));
-            return Cell(absl::string_view(texts->emplace(row, of(rows[row])).first->second));
-          }};
-}
-
 // A table of rows that the caller owns.
 class Table {
  public:
@@ -145,6 +99,113 @@ class Table {
  private:
   const std::vector<Column> columns_;
   std::vector<size_t> order_;  // Of the rows.
+};
+
+// Returns the cell of a number.
+template <std::integral Number>
+Cell CellOf(Number number) {
+  return Cell(static_cast<int64_t>(number));
+}
+
+// Returns the cell of an id, which is empty for kNone.
+template <class Id>
+requires requires(Id id) { id == Id::kNone, id.value; }
+Cell CellOf(Id id) { return id == Id::kNone ? Cell() : CellOf(id.value); }
+
+// Returns the cell of any other value that a cell can have.
+inline Cell CellOf(Cell cell) { return cell; }
+
+// Returns the cell of a value, or an empty cell for nullopt.
+template <class Value>
+Cell CellOf(const std::optional<Value>& value) {
+  return value.has_value() ? CellOf(*value) : Cell();
+}
+
+// The columns of a table whose rows are of type Row.
+template <class Row>
+class ColumnList {
+ public:
+  // The rows must outlive the table.
+  explicit ColumnList(absl::Span<const Row> rows)
+      : rows_(std::shared_ptr<const Row[]>(), rows.data()), size_(rows.size()) {}
+
+  // The table keeps the rows.
+  explicit ColumnList(std::vector<Row>&& rows) : size_(rows.size()) {
+    const auto kept = std::make_shared<const std::vector<Row>>(std::move(rows));
+    rows_ = std::shared_ptr<const Row[]>(kept, kept->data());
+  }
+
+  // Appends a column. `of` is a member of Row, or a function of a row, which must be cheap. It
+  // returns what a cell can have, an integer, an id, or an optional. If it returns a std::string,
+  // it is called once for each row, when that is needed. `unit` is a Unit, or a function that
+  // returns the unit of a row.
+  template <class UnitOf, class Of>
+  ColumnList& Add(std::string name, absl::string_view title, UnitOf unit, Of of) {
+    Column& column = columns_.emplace_back();
+    column.name = std::move(name);
+    column.title = title;
+    if constexpr (std::is_same_v<UnitOf, Unit>) {
+      column.unit = unit;
+    } else {
+      column.unit_of = [=, rows = rows_](size_t row) { return unit(rows[row]); };
+    }
+    column.value = ValueOf(std::move(of));
+    return *this;
+  }
+
+  // Appends a column if the table has it.
+  template <class UnitOf, class Of>
+  ColumnList& AddIf(bool has_it, std::string name, absl::string_view title, UnitOf unit, Of of) {
+    return has_it ? Add(std::move(name), title, unit, std::move(of)) : *this;
+  }
+
+  // Appends a column that comes last in text.
+  template <class Of>
+  ColumnList& AddLast(std::string name, absl::string_view title, Unit unit, Of of) {
+    Add(std::move(name), title, unit, std::move(of));
+    columns_.back().is_last_in_text = true;
+    return *this;
+  }
+
+  // Appends a column of reasons, `of(row)`. A row for which `is_wait(row)` has a reason even if the
+  // trace does not state it.
+  template <class Of, class IsWait>
+  ColumnList& AddReason(absl::string_view title, Of of, IsWait is_wait) {
+    Add("reason", "", Unit::kNone, of);
+    return Add("", title, Unit::kNone, [=](const Row& row) {
+      const absl::string_view reason = of(row);
+      return reason.empty() && is_wait(row) ? kUnknownName : reason;
+    });
+  }
+
+  // Appends the columns that `group(this)` appends, which several tables have.
+  template <class Group>
+  ColumnList& Add(const Group& group) {
+    group(this);
+    return *this;
+  }
+
+  Table ToTable() { return Table(size_, std::move(columns_)); }
+
+ private:
+  template <class Of>
+  std::function<Cell(size_t row)> ValueOf(Of of) const {
+    using Result = std::decay_t<std::invoke_result_t<const Of&, const Row&>>;
+    if constexpr (std::is_same_v<Result, std::string>) {
+      const auto texts = std::make_shared<std::unordered_map<size_t, std::string>>();
+      return [=, rows = rows_](size_t row) {
+        auto text = texts->find(row);
+        if (text == texts->end()) text = texts->emplace(row, std::invoke(of, rows[row])).first;
+        return Cell(absl::string_view(text->second));
+      };
+    } else {
+      return [=, rows = rows_](size_t row) { return CellOf(std::invoke(of, rows[row])); };
+    }
+  }
+
+  std::shared_ptr<const Row[]> rows_;
+  const size_t size_;
+  std::vector<Column> columns_;
 };
 
 // Appends a text as a field of CSV, as in RFC 4180: in quotes if it needs them.

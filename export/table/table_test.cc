@@ -1,13 +1,16 @@
 #include "export/table/table.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "util/quote.h"
 
@@ -185,6 +188,75 @@ TEST(Table, SortsByAColumn) {
   EXPECT_EQ(status.message(),
             "there is no column \"tim\"; the columns are time_ns, share, end_ns, "
             "blocked_ns, name");
+}
+
+struct TestId {
+  int64_t value = -1;
+  static const TestId kNone;
+  friend bool operator==(TestId a, TestId b) = default;
+};
+constexpr TestId TestId::kNone{-1};
+
+struct Wait {
+  uint64_t count = 0;
+  TestId id;
+  std::optional<uint64_t> end;
+  absl::string_view reason;
+  Unit unit = Unit::kNone;
+
+  int64_t Length() const { return 2 * static_cast<int64_t>(count); }
+};
+
+const std::vector<Wait>& Waits() {
+  static const auto& waits = *new std::vector<Wait>{{1024, TestId{7}, 5, "sleep", Unit::kBytes},
+                                                    {2000, TestId::kNone, {}, "", Unit::kNone}};
+  return waits;
+}
+
+TEST(ColumnList, TakesMembersAndFunctionsOfRows) {
+  int made = 0;
+  const auto amounts = [](auto* columns) {
+    columns->Add("b", "", Unit::kNone, &Wait::end).Add("c", "C", Unit::kNanoseconds, &Wait::Length);
+  };
+  const Table table = ColumnList<Wait>(absl::Span<const Wait>(Waits()))
+                          .AddLast("name", "NAME", Unit::kNone,
+                                   [&](const Wait& w) {
+                                     ++made;
+                                     return absl::StrCat("wait ", w.count);
+                                   })
+                          .Add(
+                              "a", "A", [](const Wait& w) { return w.unit; }, &Wait::count)
+                          .Add(amounts)
+                          .Add("id", "", Unit::kNone, &Wait::id)
+                          .AddIf(false, "d", "D", Unit::kNone, &Wait::count)
+                          .AddIf(true, "e", "", Unit::kShare, [](const Wait&) { return 0.5; })
+                          .AddReason(
+                              "WHY", [](const Wait& w) { return w.reason; },
+                              [](const Wait& w) { return w.count == 2000; })
+                          .ToTable();
+  TextBuffer out;
+  table.AppendText(100, &out);
+  EXPECT_EQ(out.view(),
+            "       A        C  WHY        NAME\n"
+            "1.00 KiB  2.05 µs  sleep      wait 1024\n"
+            "    2000  4.00 µs  (unknown)  wait 2000\n");
+  TextBuffer json;
+  table.AppendJson("\n", "", "", &json);
+  EXPECT_EQ(json.view(),
+            "{\"name\":\"wait 1024\",\"a\":1024,\"b\":5,\"c\":2048,\"id\":7,\"e\":0.5,"
+            "\"reason\":\"sleep\"}\n"
+            "{\"name\":\"wait 2000\",\"a\":2000,\"b\":null,\"c\":4000,\"id\":null,\"e\":0.5,"
+            "\"reason\":\"\"}");
+  EXPECT_EQ(made, 2);
+}
+
+TEST(ColumnList, KeepsRowsThatItIsGiven) {
+  std::vector<Wait> rows = Waits();
+  const Table table =
+      ColumnList<Wait>(std::move(rows)).Add("a", "", Unit::kNone, &Wait::count).ToTable();
+  TextBuffer out;
+  table.AppendJson("", "", "", &out);
+  EXPECT_EQ(out.view(), "{\"a\":1024}{\"a\":2000}");
 }
 
 TEST(Table, HumanUnits) {

@@ -39,6 +39,8 @@ struct CheckSpec {
   FaultEffect effect;
   absl::string_view meaning;  // One sentence.
   absl::string_view remedy;   // One sentence.
+  // Whether the remedy says that repairing or salvaging the trace recovers a part of it.
+  bool is_recoverable = false;
 };
 
 // Returns the row of a check.

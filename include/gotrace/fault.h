@@ -126,11 +126,18 @@ struct Fault {
   static constexpr uint64_t kMaxContexts = 1000;
   // Whether the trace ends too early. The message then begins by saying so.
   bool cut_off = false;
+  // For kNotATrace: the offset of a trace header that follows other data. The message then ends by
+  // saying so.
+  std::optional<uint64_t> header_offset = std::nullopt;
 };
 
 // Marks the fault as a sign that the trace ends too early. `what`, which must contain "cut off" and
 // no colon, says how certain this is: the message becomes "the trace is WHAT: MESSAGE".
 Fault CutOff(Fault fault, absl::string_view what = "cut off");
+
+// Marks the fault as one of input in which a trace header is at `offset`, after other data. The
+// message becomes "MESSAGE; a trace header is at byte OFFSET".
+Fault HeaderAt(Fault fault, uint64_t offset);
 
 // Formats the place: "byte 1234, generation 2, thread 77, event GoStart"; "" if nothing is known.
 std::string FormatPlace(const Place& place);

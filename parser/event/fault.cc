@@ -23,6 +23,9 @@ constexpr absl::string_view kTime = "at time ";
 // The beginning of the message of CutOff().
 constexpr absl::string_view kTraceIs = "the trace is ";
 
+// The end of the message of HeaderAt(), without the number.
+constexpr absl::string_view kHeaderAt = "; a trace header is at byte ";
+
 struct FaultRow {
   absl::string_view name;
   FaultStage stage;
@@ -111,6 +114,15 @@ bool SaysCutOff(absl::string_view message) {
   return absl::StrContains(message.substr(0, message.find(':')), "cut off");
 }
 
+// The inverse of HeaderAt(): returns the offset if the message is from it.
+std::optional<uint64_t> HeaderOffsetIn(absl::string_view message) {
+  const size_t begin = message.rfind(kHeaderAt);
+  if (begin == message.npos) return std::nullopt;
+  message.remove_prefix(begin);
+  const std::optional<uint64_t> offset = ConsumeNumber<uint64_t>(kHeaderAt, &message);
+  return message.empty() ? offset : std::nullopt;
+}
+
 // Formats a frame as "main.handle (/src/main.go:31)", as far as it is known.
 std::string FormatFrame(const FaultFrame& frame) {
   const std::string func =
@@ -184,6 +196,12 @@ Fault CutOff(Fault fault, absl::string_view what) {
   return fault;
 }
 
+Fault HeaderAt(Fault fault, uint64_t offset) {
+  fault.header_offset = offset;
+  absl::StrAppend(&fault.message, kHeaderAt, offset);
+  return fault;
+}
+
 std::string FormatFault(const Fault& fault) {
   const std::string place = FormatPlace(fault.place);
   return absl::StrCat(place, place.empty() ? "" : ": ", fault.message, " [", FaultName(fault.id),
@@ -214,6 +232,7 @@ std::optional<Fault> FaultOf(const absl::Status& status) {
   fault.place = ConsumePlace(&message);
   fault.message = std::string(message);
   fault.cut_off = SaysCutOff(message);
+  fault.header_offset = HeaderOffsetIn(message);
   size_t next = 1;
   if (next < lines.size()) {
     absl::string_view line = lines[next];

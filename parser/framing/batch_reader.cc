@@ -1,6 +1,8 @@
 #include "parser/framing/batch_reader.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "gotrace/internal/event_spec.h"
@@ -146,14 +148,13 @@ absl::Status ReadNumbers(HeaderCursor* cursor, Batch* batch, uint64_t* size) {
 // is not a trace may come from a slow pipe, so this is small enough that it seldom has to wait.
 constexpr size_t kHeaderSearched = 4096;
 
-// Describes a trace header that follows other data, such as output of the program; "" if there is
-// none nearby.
-std::string OtherHeader(ByteSource* source) {
+// Returns the offset of a trace header that follows other data, such as output of the program;
+// nullopt if there is none nearby.
+std::optional<size_t> FindOtherHeader(ByteSource* source) {
   // The reason for the end of the input does not matter here.
   source->Fill(kHeaderSearched).IgnoreError();
   const size_t pos = FindHeader(source->window().substr(0, kHeaderSearched));
-  if (pos == absl::string_view::npos) return "";
-  return absl::StrCat("; a trace header is at byte ", pos);
+  return pos == absl::string_view::npos ? std::nullopt : std::optional(pos);
 }
 
 // Describes why a trace of the v1 version 1.`minor` cannot be read, and which program can read it.
@@ -201,9 +202,11 @@ absl::Status HeaderFault(const Header& header, ByteSource* source) {
     case HeaderStatus::kOk:
     case HeaderStatus::kNotATrace:
       fault.id = FaultId::kNotATrace;
-      fault.message =
-          absl::StrCat("expected a header like \"go 1.22 trace\\x00\\x00\\x00\", found ",
-                       Quoted(bytes), OtherHeader(source));
+      fault.message = absl::StrCat(
+          "expected a header like \"go 1.22 trace\\x00\\x00\\x00\", found ", Quoted(bytes));
+      if (const std::optional<size_t> offset = FindOtherHeader(source)) {
+        fault = HeaderAt(std::move(fault), *offset);
+      }
       break;
   }
   return FaultStatus(std::move(fault));

@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "gotrace/reader_limits.h"
 #include "gtest/gtest.h"
 
@@ -154,6 +155,21 @@ TEST(FaultTest, DetailsComeBackAndFollowTheFirstLine) {
   EXPECT_EQ(cut.message, "the trace is cut off: " + fault.message);
   EXPECT_TRUE(FaultOf(FaultStatus(cut))->cut_off);
   EXPECT_EQ(FaultOf(FaultStatus(cut))->message, cut.message);
+}
+
+TEST(FaultTest, ThePlaceOfAHeaderComesBack) {
+  const Fault fault = {FaultId::kNotATrace, Place(), "found \"; a trace header is at byte 5\"", {}};
+  EXPECT_EQ(FaultOf(FaultStatus(fault))->header_offset, std::nullopt);
+  for (const uint64_t offset : {uint64_t{0}, uint64_t{18}, ~uint64_t{0}}) {
+    const Fault with_header = HeaderAt(fault, offset);
+    EXPECT_EQ(with_header.message,
+              absl::StrCat(fault.message, "; a trace header is at byte ", offset));
+    EXPECT_EQ(FaultOf(FaultStatus(with_header))->header_offset, offset);
+    EXPECT_EQ(FaultOf(FaultStatus(with_header))->message, with_header.message);
+  }
+  EXPECT_EQ(FaultOf(absl::InvalidArgumentError("x; a trace header is at byte -1 [not-a-trace]"))
+                ->header_offset,
+            std::nullopt);
 }
 
 TEST(FaultTest, FormatsContexts) {

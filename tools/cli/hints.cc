@@ -11,15 +11,11 @@ std::string HintFor(CheckId check) {
     if (check != CheckOf(limit.fault)) continue;
     return absl::StrCat("if you trust the trace, raise the limit with --limits=", limit.name, "=N");
   }
+  // "Repairing or salvaging recovers ...", if it is shown.
+  if (SpecOf(check).is_recoverable && ShowsRemedy(check)) {
+    return "`gotrace-dump repair` and `--salvage` do that";
+  }
   switch (check) {
-    // "Repairing or salvaging recovers ..."
-    case CheckId::kFaultBatchHeaderTruncated:
-    case CheckId::kFaultBatchTruncated:
-    case CheckId::kFaultCompressedTruncated:
-    case CheckId::kFaultGenerationIncomplete:
-    case CheckId::kFaultGenerationMixed:
-    case CheckId::kFaultGenerationOrder:
-      return "`gotrace-dump repair` and `--salvage` do that";
     // "Assemble a trace ..."
     case CheckId::kInputTraceText:
       return "`gotrace-dump assemble` does that";

@@ -5,7 +5,6 @@
 #include <optional>
 #include <system_error>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -29,16 +28,14 @@ bool IsExplained(FaultId id) {
 std::string HintOf(const std::string& file, const FileResult& result) {
   if (!result.hint.empty()) return result.hint;
   std::error_code ignored;
-  if (absl::StartsWith(result.status.message(), "reading ") &&
-      std::filesystem::is_directory(file, ignored)) {
+  if (absl::IsFailedPrecondition(result.status) && std::filesystem::is_directory(file, ignored)) {
     return "give a file, not a directory";
   }
   const std::optional<Fault> fault = FaultOf(result.status);
   if (!result.is_trace || !fault.has_value()) return "";
   if (IsLimit(fault->id)) return HintFor(CheckOf(fault->id));
   // A pipe cannot be read again.
-  if (fault->id == FaultId::kNotATrace && CanBeReadAgain(file) &&
-      absl::StrContains(result.status.message(), "a trace header is at byte")) {
+  if (fault->header_offset.has_value() && CanBeReadAgain(file)) {
     return "`gotrace-dump repair` removes everything before the trace";
   }
   if (IsExplained(fault->id) && result.events == 0) return "";

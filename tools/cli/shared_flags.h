@@ -92,6 +92,17 @@ struct FilterFlags {
   bool has_wall_times() const { return wall_from.has_value() || wall_to.has_value(); }
 };
 
+// Sets the id of a goroutine or a task.
+template <class Id>
+SetFlag SetId(std::optional<Id>* id) {
+  return [=](absl::string_view text) {
+    uint64_t number = 0;
+    absl::Status status = SetNumber(0, &number)(text);
+    if (status.ok()) *id = Id{static_cast<decltype(Id::value)>(number)};
+    return status;
+  };
+}
+
 // Sets a list of ids of tasks.
 SetFlag SetTaskIds(std::set<TaskId>* ids);
 

@@ -12,7 +12,7 @@
 #include "tools/cli/file_list.h"
 #include "tools/cli/registry.h"
 #include "tools/cli/report.h"
-#include "tools/commands/analysis_command.h"
+#include "tools/commands/table_command.h"
 #include "tools/input/open_trace.h"
 #include "util/quote.h"
 
@@ -61,8 +61,8 @@ SetFlag SetWindow(FilterFlags* window) {
   };
 }
 
-Unit UnitOf(TraceMetric metric) {
-  switch (metric) {
+Unit UnitOf(const MetricChange& change) {
+  switch (change.metric) {
     case TraceMetric::kCreated:
     case TraceMetric::kAllocatedObjects:
     case TraceMetric::kGcCycles:
@@ -74,7 +74,7 @@ Unit UnitOf(TraceMetric metric) {
   }
 }
 
-class DiffCommand final : public AnalysisCommand {
+class DiffCommand final : public TableCommand {
  public:
   const CommandText& text() const override { return kText; }
 
@@ -102,7 +102,7 @@ class DiffCommand final : public AnalysisCommand {
       if (!a.losses.any()) a.losses = b.losses;
       file_b_ = NameOf(file_b);
     }
-    Print(is_about_b ? b : a, &output);
+    Print(is_about_b ? b : a, &output).IgnoreError();  // A table goes to no file of its own.
     const int exit_code = Conclude(file_a, report_a, out);
     // Both have the same output, and so the same error.
     if (!out->usable()) return exit_code;
@@ -145,39 +145,28 @@ class DiffCommand final : public AnalysisCommand {
 
   // Returns the table of the last comparison.
   Table MakeTable(const Analysis* /*analysis*/, const Interner& /*interner*/) const override {
-    using Row = MetricChange;
-    const absl::Span<const Row> rows = changes_;
-    std::vector<Column> columns =
-        ColumnList<Row>(rows)
-            .Add("metric", "METRIC", Unit::kNone,
-                 [](const Row& c) { return TraceMetricName(c.metric); })
-            .Add("a", "A", Unit::kNone, [](const Row& c) { return c.a; })
-            .Add("b", "B", Unit::kNone, [](const Row& c) { return c.b; })
-            .Add("change", "CHANGE", Unit::kNone, [](const Row& c) { return c.b - c.a; })
-            .Add("factor", "FACTOR", Unit::kNone,
-                 [](const Row& c) { return c.a == 0 ? Cell() : Cell(c.b / c.a); })
-            .Add("spread", "SPREAD", Unit::kNone,
-                 [](const Row& c) { return c.spread.has_value() ? Cell(*c.spread) : Cell(); })
-            .Add("exceeds_spread", "EXCEEDED", Unit::kNone,
-                 [](const Row& c) {
-                   if (!c.spread.has_value()) return Cell();
-                   const bool exceeds = std::abs(c.b - c.a) > *c.spread;
-                   return Cell(absl::string_view(exceeds ? "yes" : "no"));
-                 })
-            .Add("weight", "", Unit::kShare, [](const Row& c) { return c.weight; })
-            .Add("function", "FUNCTION", Unit::kNone,
-                 [](const Row& c) -> absl::string_view {
-                   if (c.of_all) return "(all)";
-                   return c.function;
-                 })
-            .Take();
-    for (Column& column : columns) {
-      if (column.name == "a" || column.name == "b" || column.name == "change" ||
-          column.name == "spread") {
-        column.unit_of = [rows](size_t row) { return UnitOf(rows[row].metric); };
-      }
-    }
-    return Table(rows.size(), std::move(columns));
+    using Row = const MetricChange&;
+    constexpr Unit kNone = Unit::kNone;
+    return ColumnList<MetricChange>(absl::Span<const MetricChange>(changes_))
+        .Add("metric", "METRIC", kNone, [](Row c) { return TraceMetricName(c.metric); })
+        .Add("a", "A", UnitOf, &MetricChange::a)
+        .Add("b", "B", UnitOf, &MetricChange::b)
+        .Add("change", "CHANGE", UnitOf, [](Row c) { return c.b - c.a; })
+        .Add("factor", "FACTOR", kNone, [](Row c) { return c.a == 0 ? Cell() : Cell(c.b / c.a); })
+        .Add("spread", "SPREAD", UnitOf, &MetricChange::spread)
+        .Add("exceeds_spread", "EXCEEDED", kNone,
+             [](Row c) {
+               if (!c.spread.has_value()) return Cell();
+               const bool exceeds = std::abs(c.b - c.a) > *c.spread;
+               return Cell(absl::string_view(exceeds ? "yes" : "no"));
+             })
+        .Add("weight", "", Unit::kShare, &MetricChange::weight)
+        .Add("function", "FUNCTION", kNone,
+             [](Row c) -> absl::string_view {
+               if (c.of_all) return "(all)";
+               return c.function;
+             })
+        .ToTable();
   }
 
   void AppendOwnMembers(JsonWriter* json) const override {
@@ -186,7 +175,6 @@ class DiffCommand final : public AnalysisCommand {
   }
 
   absl::string_view RowsName() const override { return "changes"; }
-  absl::string_view DefaultSort() const override { return ""; }  // They are sorted.
 
  private:
   static SetFlag SetWindowOf(FilterFlags* window, bool* is_given) {

@@ -14,7 +14,7 @@
 #include "gotrace/gc_stats.h"
 #include "gotrace/mutator_utilization.h"
 #include "tools/cli/registry.h"
-#include "tools/commands/analysis_command.h"
+#include "tools/commands/table_command.h"
 #include "tools/commands/time_columns.h"
 #include "util/quote.h"
 
@@ -109,26 +109,15 @@ std::string WorstText(absl::Span<const UtilizationWindow> worst) {
   return json + "]";
 }
 
-std::vector<Column> MmuColumns(std::vector<MmuRow> all) {
-  const auto rows = std::make_shared<const std::vector<MmuRow>>(std::move(all));
-  return {{.name = "window_ns",
-           .title = "WINDOW",
-           .unit = Unit::kNanoseconds,
-           .value = [=](size_t row) { return Cell((*rows)[row].window); }},
-          {.name = "mmu",
-           .title = "MMU",
-           .unit = Unit::kShare,
-           .value = [=](size_t row) { return Cell((*rows)[row].mmu); }},
-          {.name = "worst_time_ns",
-           .title = "WORST AT",
-           .value =
-               [=](size_t row) {
-                 const std::vector<UtilizationWindow>& worst = (*rows)[row].worst;
-                 return worst.empty() ? Cell() : Cell(worst.front().time);
-               }},
-          {.name = "worst", .title = "", .value = [=](size_t row) {
-             return Cell(JsonText{WorstText((*rows)[row].worst)});
-           }}};
+Table MmuTable(std::vector<MmuRow> rows) {
+  using Row = const MmuRow&;
+  return ColumnList<MmuRow>(std::move(rows))
+      .Add("window_ns", "WINDOW", Unit::kNanoseconds, &MmuRow::window)
+      .Add("mmu", "MMU", Unit::kShare, &MmuRow::mmu)
+      .Add("worst_time_ns", "WORST AT", Unit::kNone,
+           [](Row r) { return r.worst.empty() ? Cell() : Cell(r.worst.front().time); })
+      .Add("worst", "", Unit::kNone, [](Row r) { return JsonText{WorstText(r.worst)}; })
+      .ToTable();
 }
 
 std::string AssistsText(absl::Span<const GoroutineAssists> assists) {
@@ -140,61 +129,61 @@ std::string AssistsText(absl::Span<const GoroutineAssists> assists) {
   return json + "}";
 }
 
-std::vector<Column> CycleColumns(absl::Span<const GcCycle> cycles) {
+Table CycleTable(absl::Span<const GcCycle> cycles) {
   using Row = const GcCycle&;
+  constexpr Unit kNone = Unit::kNone;
   constexpr Unit kTime = Unit::kNanoseconds;
   constexpr Unit kSize = Unit::kBytes;
-  const auto count = [](uint64_t number) { return static_cast<int64_t>(number); };
   return ColumnList<GcCycle>(cycles)
-      .Add("cycle", "CYCLE", Unit::kNone, [=](Row c) { return count(c.number); })
-      .Add("trigger", "TRIGGER", Unit::kNone, [](Row c) { return GcTriggerName(c.trigger); })
-      .Add("g", "", Unit::kNone, [](Row c) { return CellOf(c.goroutine); })
-      .Add("begin_ns", "", kTime, [](Row c) { return c.begin; })
+      .Add("cycle", "CYCLE", kNone, &GcCycle::number)
+      .Add("trigger", "TRIGGER", kNone, [](Row c) { return GcTriggerName(c.trigger); })
+      .Add("g", "", kNone, &GcCycle::goroutine)
+      .Add("begin_ns", "", kTime, &GcCycle::begin)
       .Add("end_ns", "", kTime, [](Row c) { return c.end_clipped ? Cell() : Cell(c.end); })
-      .Add("length_ns", "MARK", kTime, [=](Row c) { return count(c.duration()); })
-      .Add("pauses", "", Unit::kNone, [=](Row c) { return count(c.pauses.count); })
+      .Add("length_ns", "MARK", kTime, &GcCycle::duration)
+      .Add("pauses", "", kNone, [](Row c) { return c.pauses.count; })
       .Add("pauses_ns", "PAUSES", kTime, [](Row c) { return c.pauses.time; })
-      .Add("longest_pause_ns", "LONGEST", kTime, [](Row c) { return c.longest_pause; })
-      .Add("assists", "", Unit::kNone, [=](Row c) { return count(c.assists.count); })
+      .Add("longest_pause_ns", "LONGEST", kTime, &GcCycle::longest_pause)
+      .Add("assists", "", kNone, [](Row c) { return c.assists.count; })
       .Add("assists_ns", "ASSISTS", kTime, [](Row c) { return c.assists.time; })
       .Add("assists_by_g_ns", "", kTime,
            [](Row c) { return JsonText{AssistsText(c.assists_by_goroutine)}; })
       .Add("workers_ns", "WORKERS", kTime,
            [](Row c) { return c.dedicated + c.fractional + c.idle; })
-      .Add("dedicated_ns", "", kTime, [](Row c) { return c.dedicated; })
-      .Add("fractional_ns", "", kTime, [](Row c) { return c.fractional; })
-      .Add("idle_ns", "", kTime, [](Row c) { return c.idle; })
-      .Add("sweeps", "", Unit::kNone, [=](Row c) { return count(c.sweeps.count); })
+      .Add("dedicated_ns", "", kTime, &GcCycle::dedicated)
+      .Add("fractional_ns", "", kTime, &GcCycle::fractional)
+      .Add("idle_ns", "", kTime, &GcCycle::idle)
+      .Add("sweeps", "", kNone, [](Row c) { return c.sweeps.count; })
       .Add("sweeps_ns", "SWEEPS", kTime, [](Row c) { return c.sweeps.time; })
-      .Add("swept_bytes", "", kSize, [=](Row c) { return count(c.swept_bytes); })
-      .Add("reclaimed_bytes", "", kSize, [=](Row c) { return count(c.reclaimed_bytes); })
-      .Add("heap_begin_bytes", "HEAP", kSize, [](Row c) { return CellOf(c.heap_begin); })
-      .Add("goal_bytes", "GOAL", kSize, [](Row c) { return CellOf(c.goal); })
-      .Add("heap_end_bytes", "AT END", kSize, [](Row c) { return CellOf(c.heap_end); })
-      .Add("next_goal_bytes", "", kSize, [](Row c) { return CellOf(c.next_goal); })
-      .Take();
+      .Add("swept_bytes", "", kSize, &GcCycle::swept_bytes)
+      .Add("reclaimed_bytes", "", kSize, &GcCycle::reclaimed_bytes)
+      .Add("heap_begin_bytes", "HEAP", kSize, &GcCycle::heap_begin)
+      .Add("goal_bytes", "GOAL", kSize, &GcCycle::goal)
+      .Add("heap_end_bytes", "AT END", kSize, &GcCycle::heap_end)
+      .Add("next_goal_bytes", "", kSize, &GcCycle::next_goal)
+      .ToTable();
 }
 
-std::vector<Column> StopColumns(absl::Span<const WorldStop> stops, const Interner& interner) {
+Table StopTable(absl::Span<const WorldStop> stops, const Interner& interner) {
   using Row = const WorldStop&;
+  constexpr Unit kNone = Unit::kNone;
   constexpr Unit kTime = Unit::kNanoseconds;
   return ColumnList<WorldStop>(stops)
-      .Add("begin_ns", "BEGIN", Unit::kNone, [](Row s) { return s.begin; })
+      .Add("begin_ns", "BEGIN", kNone, &WorldStop::begin)
       .Add("end_ns", "", kTime, [](Row s) { return s.end_clipped ? Cell() : Cell(s.end); })
-      .Add("length_ns", "LENGTH", kTime, [](Row s) { return static_cast<int64_t>(s.duration()); })
-      .Add("g", "G", Unit::kNone, [](Row s) { return CellOf(s.goroutine); })
-      .Add("p", "P", Unit::kNone, [](Row s) { return CellOf(s.proc); })
-      .Add("last_p", "LAST P", Unit::kNone, [](Row s) { return CellOf(s.last_proc); })
+      .Add("length_ns", "LENGTH", kTime, &WorldStop::duration)
+      .Add("g", "G", kNone, &WorldStop::goroutine)
+      .Add("p", "P", kNone, &WorldStop::proc)
+      .Add("last_p", "LAST P", kNone, &WorldStop::last_proc)
       .Add("last_p_stop_ns", "STOPPED AFTER", kTime,
            [](Row s) {
              return s.last_proc == ProcId::kNone ? Cell() : Cell(s.last_proc_stop - s.begin);
            })
-      .Add("reason", "REASON", Unit::kNone,
-           [&interner](Row s) { return interner.String(s.reason); })
-      .Take();
+      .Add("reason", "REASON", kNone, [&interner](Row s) { return interner.String(s.reason); })
+      .ToTable();
 }
 
-class GcCommand final : public AnalysisCommand {
+class GcCommand final : public TableCommand {
  public:
   const CommandText& text() const override { return kText; }
 
@@ -256,31 +245,18 @@ class GcCommand final : public AnalysisCommand {
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     if (mmu_) {
-      std::vector<MmuRow> rows;
-      if (analysis != nullptr) {
-        rows =
-            MmuRows(is_compatible_ ? static_cast<const GoCompatibleUtilization&>(*analysis).series()
-                                   : static_cast<const MutatorUtilization&>(*analysis).series(),
-                    windows_);
-      }
-      const size_t count = rows.size();
-      return Table(count, MmuColumns(std::move(rows)));
+      if (analysis == nullptr) return MmuTable({});
+      return MmuTable(MmuRows(is_compatible_ ? RowsOf(analysis, &GoCompatibleUtilization::series)
+                                             : RowsOf(analysis, &MutatorUtilization::series),
+                              windows_));
     }
-    absl::Span<const GcCycle> cycles;
-    absl::Span<const WorldStop> stops;
-    if (analysis != nullptr) {
-      const auto& stats = static_cast<const GcStats&>(*analysis);
-      cycles = stats.cycles();
-      stops = stats.stops();
-    }
-    return pauses_ ? Table(stops.size(), StopColumns(stops, interner))
-                   : Table(cycles.size(), CycleColumns(cycles));
+    return pauses_ ? StopTable(RowsOf(analysis, &GcStats::stops), interner)
+                   : CycleTable(RowsOf(analysis, &GcStats::cycles));
   }
 
   absl::string_view RowsName() const override {
     return mmu_ ? "mmu" : pauses_ ? "pauses" : "cycles";
   }
-  absl::string_view DefaultSort() const override { return ""; }
 
  private:
   bool pauses_ = false;

@@ -10,7 +10,7 @@
 #include "gotrace/go_stats.h"
 #include "gotrace/goroutine_stats.h"
 #include "tools/cli/registry.h"
-#include "tools/commands/analysis_command.h"
+#include "tools/commands/table_command.h"
 #include "tools/commands/time_columns.h"
 
 namespace gotrace::internal {
@@ -52,7 +52,7 @@ class GoCompatibleAnalysis final : public Analysis {
     for (auto& [name, group] : by_name_) groups_.push_back(std::move(group));
   }
 
-  const GoCompatibleStats& stats() const { return stats_; }
+  absl::Span<const GoroutineLife> lives() const { return stats_.goroutines(); }
   absl::Span<const GoroutineGroup> groups() const { return groups_; }
 
  private:
@@ -61,55 +61,36 @@ class GoCompatibleAnalysis final : public Analysis {
   std::vector<GoroutineGroup> groups_;
 };
 
-std::vector<Column> GroupColumns(absl::Span<const GoroutineGroup> groups,
-                                 const Interner& interner) {
-  std::vector<Column> columns = {{.name = "count", .title = "COUNT", .value = [=](size_t row) {
-                                    return Cell(static_cast<int64_t>(groups[row].count));
-                                  }}};
-  AppendTimeColumns(
-      interner, [=](size_t row) -> const ExecutionTimes& { return groups[row].times; }, &columns);
-  const std::pair<absl::string_view, Histogram GoroutineGroup::*> distributions[] = {
-      {"total", &GoroutineGroup::total},       {"running", &GoroutineGroup::running},
-      {"runnable", &GoroutineGroup::runnable}, {"blocked", &GoroutineGroup::blocked},
-      {"syscall", &GoroutineGroup::syscall},
-  };
-  for (const auto& [name, histogram] : distributions) {
-    AppendQuantileColumns(
-        name, /*is_shown=*/false,
-        [=, histogram = histogram](size_t row) -> const Histogram& {
-          return groups[row].*histogram;
-        },
-        &columns);
-  }
-  columns.push_back({.name = "name", .title = "STARTED IN", .value = [=, &interner](size_t row) {
-                       return Cell(interner.String(groups[row].name));
-                     }});
-  return columns;
+Table GroupTable(absl::Span<const GoroutineGroup> groups, const Interner& interner) {
+  using Group = GoroutineGroup;
+  return ColumnList<Group>(groups)
+      .Add("count", "COUNT", Unit::kNone, &Group::count)
+      .Add(TimeColumns(interner, &Group::times))
+      .Add(QuantileColumns("total", /*is_shown=*/false, &Group::total))
+      .Add(QuantileColumns("running", /*is_shown=*/false, &Group::running))
+      .Add(QuantileColumns("runnable", /*is_shown=*/false, &Group::runnable))
+      .Add(QuantileColumns("blocked", /*is_shown=*/false, &Group::blocked))
+      .Add(QuantileColumns("syscall", /*is_shown=*/false, &Group::syscall))
+      .Add("name", "STARTED IN", Unit::kNone,
+           [&interner](const Group& g) { return interner.String(g.name); })
+      .ToTable();
 }
 
-std::vector<Column> LifeColumns(absl::Span<const GoroutineLife> lives, const Interner& interner) {
-  std::vector<Column> columns = {
-      {.name = "g",
-       .title = "G",
-       .value = [=](size_t row) { return Cell(lives[row].goroutine.value); }},
-      {.name = "name",
-       .title = "STARTED IN",
-       .value = [=, &interner](size_t row) { return Cell(interner.String(lives[row].name)); },
-       .is_last_in_text = true},
-      {.name = "creation_ns",
-       .title = "",
-       .value = [=](size_t row) { return Cell(lives[row].creation); }},
-      {.name = "start_ns",
-       .title = "",
-       .value = [=](size_t row) { return CellOf(lives[row].start); }},
-      {.name = "end_ns", .title = "", .value = [=](size_t row) { return CellOf(lives[row].end); }},
-  };
-  AppendTimeColumns(
-      interner, [=](size_t row) -> const ExecutionTimes& { return lives[row].times; }, &columns);
-  return columns;
+Table LifeTable(absl::Span<const GoroutineLife> lives, const Interner& interner) {
+  using Life = GoroutineLife;
+  constexpr Unit kNone = Unit::kNone;
+  return ColumnList<Life>(lives)
+      .Add("g", "G", kNone, [](const Life& g) { return g.goroutine.value; })
+      .AddLast("name", "STARTED IN", kNone,
+               [&interner](const Life& g) { return interner.String(g.name); })
+      .Add("creation_ns", "", kNone, &Life::creation)
+      .Add("start_ns", "", kNone, &Life::start)
+      .Add("end_ns", "", kNone, &Life::end)
+      .Add(TimeColumns(interner, &Life::times))
+      .ToTable();
 }
 
-class GoroutinesCommand final : public AnalysisCommand {
+class GoroutinesCommand final : public TableCommand {
  public:
   const CommandText& text() const override { return kText; }
 
@@ -139,19 +120,14 @@ class GoroutinesCommand final : public AnalysisCommand {
   }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
-    absl::Span<const GoroutineLife> lives;
-    absl::Span<const GoroutineGroup> groups;
-    if (analysis != nullptr && is_compatible_) {
-      const auto& go = static_cast<const GoCompatibleAnalysis&>(*analysis);
-      lives = go.stats().goroutines();
-      groups = go.groups();
-    } else if (analysis != nullptr) {
-      const auto& stats = static_cast<const GoroutineStats&>(*analysis);
-      lives = stats.lives();
-      groups = stats.groups();
+    if (each_) {
+      return LifeTable(is_compatible_ ? RowsOf(analysis, &GoCompatibleAnalysis::lives)
+                                      : RowsOf(analysis, &GoroutineStats::lives),
+                       interner);
     }
-    return each_ ? Table(lives.size(), LifeColumns(lives, interner))
-                 : Table(groups.size(), GroupColumns(groups, interner));
+    return GroupTable(is_compatible_ ? RowsOf(analysis, &GoCompatibleAnalysis::groups)
+                                     : RowsOf(analysis, &GoroutineStats::groups),
+                      interner);
   }
 
   absl::string_view RowsName() const override { return "goroutines"; }

@@ -1,6 +1,7 @@
 // The command `heap`: the contents of the heap, from the events of the alloc/free experiment.
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -12,8 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "gotrace/heap_stats.h"
 #include "tools/cli/registry.h"
-#include "tools/commands/analysis_command.h"
-#include "tools/commands/time_columns.h"
+#include "tools/commands/table_command.h"
 
 namespace gotrace::internal {
 namespace {
@@ -39,17 +39,6 @@ constexpr CommandText kText = {
     .takes_several_files = true,
 };
 
-int64_t Signed(uint64_t number) { return static_cast<int64_t>(number); }
-
-// The rows of `stats`, or none if it is nullptr.
-template <class Row>
-absl::Span<const Row> RowsOf(const HeapStats* stats,
-                             absl::Span<const Row> (HeapStats::*rows)() const) {
-  return stats == nullptr ? absl::Span<const Row>() : (stats->*rows)();
-}
-
-uint64_t DurationOf(const HeapStats* stats) { return stats == nullptr ? 0 : stats->duration(); }
-
 // Returns the amount per second, rounded down.
 int64_t PerSecond(uint64_t amount, uint64_t nanoseconds) {
   if (nanoseconds == 0) return 0;
@@ -58,118 +47,105 @@ int64_t PerSecond(uint64_t amount, uint64_t nanoseconds) {
       std::min<unsigned __int128>(rate, std::numeric_limits<int64_t>::max()));
 }
 
-// "objects" and "bytes" of an amount that all rows have, with `name` before.
-template <class Row, class Of>
-void AddAmount(absl::string_view name, absl::string_view objects_title,
-               absl::string_view bytes_title, Of of, ColumnList<Row>* columns) {
-  columns->Add(absl::StrCat(name, "_objects"), objects_title, Unit::kNone,
-               [=](const Row& row) { return Signed(of(row).objects); });
-  columns->Add(absl::StrCat(name, "_bytes"), bytes_title, Unit::kBytes,
-               [=](const Row& row) { return Signed(of(row).bytes); });
+// Returns the columns "objects" and "bytes" of an amount, with `name` before, for
+// ColumnList::Add(). `amount` is the member of a row, or a function of it.
+template <class Amount>
+auto AmountColumns(absl::string_view name, absl::string_view objects_title,
+                   absl::string_view bytes_title, Amount amount) {
+  return [=](auto* columns) {
+    columns
+        ->Add(absl::StrCat(name, "_objects"), objects_title, Unit::kNone,
+              [=](const auto& row) { return std::invoke(amount, row).objects; })
+        .Add(absl::StrCat(name, "_bytes"), bytes_title, Unit::kBytes,
+             [=](const auto& row) { return std::invoke(amount, row).bytes; });
+  };
 }
 
-Table TypeTable(const HeapStats* stats, const Interner& interner) {
-  using Row = HeapType;
-  const absl::Span<const Row> rows = RowsOf(stats, &HeapStats::types);
-  const uint64_t duration = DurationOf(stats);
-  ColumnList<Row> columns(rows);
-  columns.Add("type_address", "", Unit::kNone, [](const Row& t) { return Signed(t.address); });
-  AddAmount(
-      "live", "OBJECTS", "LIVE", [](const Row& t) { return t.end; }, &columns);
-  AddAmount(
-      "start", "", "START", [](const Row& t) { return t.start; }, &columns);
-  AddAmount(
-      "allocated", "", "ALLOCATED", [](const Row& t) { return t.allocated; }, &columns);
-  AddAmount(
-      "freed", "", "FREED", [](const Row& t) { return t.freed; }, &columns);
-  columns.Add("peak_bytes", "PEAK", Unit::kBytes, [](const Row& t) { return Signed(t.peak_bytes); })
+Table TypeTable(absl::Span<const HeapType> types, uint64_t duration, const Interner& interner) {
+  using Row = const HeapType&;
+  constexpr Unit kNone = Unit::kNone;
+  constexpr Unit kSize = Unit::kBytes;
+  return ColumnList<HeapType>(types)
+      .Add("type_address", "", kNone, &HeapType::address)
+      .Add(AmountColumns("live", "OBJECTS", "LIVE", &HeapType::end))
+      .Add(AmountColumns("start", "", "START", &HeapType::start))
+      .Add(AmountColumns("allocated", "", "ALLOCATED", &HeapType::allocated))
+      .Add(AmountColumns("freed", "", "FREED", &HeapType::freed))
+      .Add("peak_bytes", "PEAK", kSize, &HeapType::peak_bytes)
+      .Add("per_second_bytes", "PER S", kSize,
+           [=](Row t) { return PerSecond(t.allocated.bytes, duration); })
+      .Add("per_second_objects", "", kNone,
+           [=](Row t) { return PerSecond(t.allocated.objects, duration); })
+      .Add(AmountColumns("survived", "", "SURVIVED", &HeapType::survived))
+      .Add("age_p50", "AGE", kNone, &HeapType::median_age)
+      .Add("age_max", "", kNone, &HeapType::max_age)
+      .Add("type", "TYPE", kNone, [&interner](Row t) { return interner.String(t.name); })
+      .ToTable();
+}
+
+Table FunctionTable(absl::Span<const HeapFunction> functions, uint64_t duration,
+                    const Interner& interner) {
+  using Row = const HeapFunction&;
+  constexpr Unit kNone = Unit::kNone;
+  return ColumnList<HeapFunction>(functions)
+      .Add("goroutines", "GOROUTINES", kNone, &HeapFunction::goroutines)
+      .Add(AmountColumns("allocated", "OBJECTS", "ALLOCATED", &HeapFunction::allocated))
       .Add("per_second_bytes", "PER S", Unit::kBytes,
-           [=](const Row& t) { return PerSecond(t.allocated.bytes, duration); })
-      .Add("per_second_objects", "", Unit::kNone,
-           [=](const Row& t) { return PerSecond(t.allocated.objects, duration); });
-  AddAmount(
-      "survived", "", "SURVIVED", [](const Row& t) { return t.survived; }, &columns);
-  columns.Add("age_p50", "AGE", Unit::kNone, [](const Row& t) { return CellOf(t.median_age); })
-      .Add("age_max", "", Unit::kNone, [](const Row& t) { return CellOf(t.max_age); })
-      .Add("type", "TYPE", Unit::kNone,
-           [&interner](const Row& t) { return interner.String(t.name); });
-  return Table(rows.size(), columns.Take());
+           [=](Row f) { return PerSecond(f.allocated.bytes, duration); })
+      .Add("per_second_objects", "", kNone,
+           [=](Row f) { return PerSecond(f.allocated.objects, duration); })
+      .Add("name", "STARTED IN", kNone, [&interner](Row f) { return interner.String(f.name); })
+      .ToTable();
 }
 
-Table FunctionTable(const HeapStats* stats, const Interner& interner) {
-  using Row = HeapFunction;
-  const absl::Span<const Row> rows = RowsOf(stats, &HeapStats::functions);
-  const uint64_t duration = DurationOf(stats);
-  ColumnList<Row> columns(rows);
-  columns.Add("goroutines", "GOROUTINES", Unit::kNone,
-              [](const Row& f) { return Signed(f.goroutines); });
-  AddAmount(
-      "allocated", "OBJECTS", "ALLOCATED", [](const Row& f) { return f.allocated; }, &columns);
-  columns
-      .Add("per_second_bytes", "PER S", Unit::kBytes,
-           [=](const Row& f) { return PerSecond(f.allocated.bytes, duration); })
-      .Add("per_second_objects", "", Unit::kNone,
-           [=](const Row& f) { return PerSecond(f.allocated.objects, duration); })
-      .Add("name", "STARTED IN", Unit::kNone,
-           [&interner](const Row& f) { return interner.String(f.name); });
-  return Table(rows.size(), columns.Take());
+// Returns the bytes of the types of a slice, by name.
+std::vector<NamedNumber> BytesByType(const HeapSlice& slice, const Interner& interner) {
+  std::vector<NamedNumber> numbers;
+  for (const HeapTypeBytes& type : slice.types) {
+    const absl::string_view name = interner.String(type.name);
+    const auto same =
+        absl::c_find_if(numbers, [&](const NamedNumber& number) { return number.name == name; });
+    if (same == numbers.end()) {
+      numbers.push_back({name, static_cast<int64_t>(type.bytes)});
+    } else {
+      same->number = static_cast<int64_t>(static_cast<uint64_t>(same->number) + type.bytes);
+    }
+  }
+  return numbers;
 }
 
-Table SliceTable(const HeapStats* stats, const Interner& interner) {
-  using Row = HeapSlice;
-  const absl::Span<const Row> rows = RowsOf(stats, &HeapStats::slices);
-  const uint64_t begin = rows.empty() ? 0 : static_cast<uint64_t>(rows[0].begin);
-  ColumnList<Row> columns(rows);
-  columns.Add("begin_ns", "", Unit::kNone, [](const Row& s) { return s.begin; })
-      .Add("end_ns", "", Unit::kNone, [](const Row& s) { return s.end; })
+Table SliceTable(absl::Span<const HeapSlice> slices, const Interner& interner) {
+  using Row = const HeapSlice&;
+  constexpr Unit kNone = Unit::kNone;
+  constexpr Unit kSize = Unit::kBytes;
+  const uint64_t begin = slices.empty() ? 0 : static_cast<uint64_t>(slices[0].begin);
+  return ColumnList<HeapSlice>(slices)
+      .Add("begin_ns", "", kNone, &HeapSlice::begin)
+      .Add("end_ns", "", kNone, &HeapSlice::end)
       .Add("until_ns", "UNTIL", Unit::kNanoseconds,
-           [=](const Row& s) { return Signed(static_cast<uint64_t>(s.end) - begin); })
-      .Add("cycles", "GCS", Unit::kNone, [](const Row& s) { return Signed(s.cycles); });
-  AddAmount(
-      "live", "OBJECTS", "LIVE", [](const Row& s) { return s.changes.end; }, &columns);
-  columns.Add("peak_bytes", "", Unit::kBytes,
-              [](const Row& s) { return Signed(s.changes.peak_bytes); });
-  AddAmount(
-      "start", "", "", [](const Row& s) { return s.changes.start; }, &columns);
-  AddAmount(
-      "allocated", "", "ALLOCATED", [](const Row& s) { return s.changes.allocated; }, &columns);
-  AddAmount(
-      "freed", "", "FREED", [](const Row& s) { return s.changes.freed; }, &columns);
-  columns
-      .Add("span_bytes", "SPANS", Unit::kBytes, [](const Row& s) { return Signed(s.span_bytes); })
-      .Add("heap_metric_bytes", "", Unit::kBytes,
-           [](const Row& s) { return CellOf(s.heap_metric); })
-      .Add("stacks", "", Unit::kNone, [](const Row& s) { return Signed(s.stacks); })
-      .Add("stack_bytes", "STACKS", Unit::kBytes,
-           [](const Row& s) { return Signed(s.stack_bytes); })
-      .Add("types_bytes", "LARGEST TYPE", Unit::kBytes, [&interner](const Row& s) {
-        std::vector<NamedNumber> numbers;
-        for (const HeapTypeBytes& type : s.types) {
-          const absl::string_view name = interner.String(type.name);
-          const auto same = absl::c_find_if(
-              numbers, [&](const NamedNumber& number) { return number.name == name; });
-          if (same == numbers.end()) {
-            numbers.push_back({name, Signed(type.bytes)});
-          } else {
-            same->number = Signed(static_cast<uint64_t>(same->number) + type.bytes);
-          }
-        }
-        return numbers;
-      });
-  return Table(rows.size(), columns.Take());
+           [=](Row s) { return static_cast<uint64_t>(s.end) - begin; })
+      .Add("cycles", "GCS", kNone, &HeapSlice::cycles)
+      .Add(AmountColumns("live", "OBJECTS", "LIVE", [](Row s) { return s.changes.end; }))
+      .Add("peak_bytes", "", kSize, [](Row s) { return s.changes.peak_bytes; })
+      .Add(AmountColumns("start", "", "", [](Row s) { return s.changes.start; }))
+      .Add(AmountColumns("allocated", "", "ALLOCATED", [](Row s) { return s.changes.allocated; }))
+      .Add(AmountColumns("freed", "", "FREED", [](Row s) { return s.changes.freed; }))
+      .Add("span_bytes", "SPANS", kSize, &HeapSlice::span_bytes)
+      .Add("heap_metric_bytes", "", kSize, &HeapSlice::heap_metric)
+      .Add("stacks", "", kNone, &HeapSlice::stacks)
+      .Add("stack_bytes", "STACKS", kSize, &HeapSlice::stack_bytes)
+      .Add("types_bytes", "LARGEST TYPE", kSize,
+           [&interner](Row s) { return BytesByType(s, interner); })
+      .ToTable();
 }
 
-Table AgeTable(const HeapStats* stats) {
-  using Row = HeapAge;
-  const absl::Span<const Row> rows = RowsOf(stats, &HeapStats::ages);
-  const Row* const first = rows.data();
-  ColumnList<Row> columns(rows);
-  columns.Add("age", "AGE", Unit::kNone, [=](const Row& a) { return int64_t{&a - first}; });
-  AddAmount(
-      "freed", "OBJECTS FREED", "FREED", [](const Row& a) { return a.freed; }, &columns);
-  AddAmount(
-      "live", "OBJECTS LIVE", "LIVE", [](const Row& a) { return a.end; }, &columns);
-  return Table(rows.size(), columns.Take());
+Table AgeTable(absl::Span<const HeapAge> ages) {
+  const HeapAge* const first = ages.data();
+  return ColumnList<HeapAge>(ages)
+      .Add("age", "AGE", Unit::kNone, [=](const HeapAge& a) { return &a - first; })
+      .Add(AmountColumns("freed", "OBJECTS FREED", "FREED", &HeapAge::freed))
+      .Add(AmountColumns("live", "OBJECTS LIVE", "LIVE", &HeapAge::end))
+      .ToTable();
 }
 
 absl::string_view UseName(HeapSpanUse use) {
@@ -183,41 +159,37 @@ absl::string_view UseName(HeapSpanUse use) {
   }
 }
 
-Table SpanTable(const HeapStats* stats) {
-  using Row = HeapSpanClass;
-  const absl::Span<const Row> rows = RowsOf(stats, &HeapStats::span_classes);
-  const auto for_objects = [](const Row& s, Cell cell) {
+Table SpanTable(absl::Span<const HeapSpanClass> classes) {
+  using Row = const HeapSpanClass&;
+  constexpr Unit kNone = Unit::kNone;
+  constexpr Unit kSize = Unit::kBytes;
+  const auto for_objects = [](Row s, Cell cell) {
     return s.use == HeapSpanUse::kManual ? Cell() : cell;
   };
-  ColumnList<Row> columns(rows);
-  columns.Add("use", "USE", Unit::kNone, [](const Row& s) { return UseName(s.use); })
-      .Add("pointers", "POINTERS", Unit::kNone,
-           [=](const Row& s) {
+  return ColumnList<HeapSpanClass>(classes)
+      .Add("use", "USE", kNone, [](Row s) { return UseName(s.use); })
+      .Add("pointers", "POINTERS", kNone,
+           [=](Row s) {
              return for_objects(s, Cell(absl::string_view(s.has_pointers ? "yes" : "no")));
            })
-      .Add("slot_bytes", "SLOT", Unit::kBytes,
-           [](const Row& s) {
-             return s.use == HeapSpanUse::kSmall ? Cell(Signed(s.slot_bytes)) : Cell();
-           })
-      .Add("spans", "SPANS", Unit::kNone, [](const Row& s) { return Signed(s.spans); })
-      .Add("bytes", "BYTES", Unit::kBytes, [](const Row& s) { return Signed(s.bytes); })
-      .Add("slots", "SLOTS", Unit::kNone,
-           [=](const Row& s) { return for_objects(s, Cell(Signed(s.slots))); })
-      .Add("used", "USED", Unit::kNone, [](const Row& s) { return Signed(s.used.objects); })
+      .Add("slot_bytes", "SLOT", kSize,
+           [](Row s) { return s.use == HeapSpanUse::kSmall ? CellOf(s.slot_bytes) : Cell(); })
+      .Add("spans", "SPANS", kNone, &HeapSpanClass::spans)
+      .Add("bytes", "BYTES", kSize, &HeapSpanClass::bytes)
+      .Add("slots", "SLOTS", kNone, [=](Row s) { return for_objects(s, CellOf(s.slots)); })
+      .Add("used", "USED", kNone, [](Row s) { return s.used.objects; })
       .Add("occupancy", "OCCUPANCY", Unit::kShare,
-           [=](const Row& s) {
+           [](Row s) {
              return s.slots == 0
                         ? Cell()
                         : Cell(static_cast<double>(s.used.objects) / static_cast<double>(s.slots));
            })
-      .Add("used_bytes", "USED BYTES", Unit::kBytes,
-           [](const Row& s) { return Signed(s.used.bytes); })
-      .Add("unused_bytes", "UNUSED", Unit::kBytes,
-           [](const Row& s) { return Signed(s.bytes - s.used.bytes); });
-  return Table(rows.size(), columns.Take());
+      .Add("used_bytes", "USED BYTES", kSize, [](Row s) { return s.used.bytes; })
+      .Add("unused_bytes", "UNUSED", kSize, [](Row s) { return s.bytes - s.used.bytes; })
+      .ToTable();
 }
 
-class HeapCommand final : public AnalysisCommand {
+class HeapCommand final : public TableCommand {
  public:
   const CommandText& text() const override { return kText; }
 
@@ -244,18 +216,19 @@ class HeapCommand final : public AnalysisCommand {
   std::vector<Selection> Selections() const override { return {}; }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
-    const auto* const stats = static_cast<const HeapStats*>(analysis);
+    const uint64_t duration =
+        analysis == nullptr ? 0 : static_cast<const HeapStats&>(*analysis).duration();
     switch (view_) {
       case kFunctions:
-        return FunctionTable(stats, interner);
+        return FunctionTable(RowsOf(analysis, &HeapStats::functions), duration, interner);
       case kSlices:
-        return SliceTable(stats, interner);
+        return SliceTable(RowsOf(analysis, &HeapStats::slices), interner);
       case kAges:
-        return AgeTable(stats);
+        return AgeTable(RowsOf(analysis, &HeapStats::ages));
       case kSpans:
-        return SpanTable(stats);
+        return SpanTable(RowsOf(analysis, &HeapStats::span_classes));
       default:
-        return TypeTable(stats, interner);
+        return TypeTable(RowsOf(analysis, &HeapStats::types), duration, interner);
     }
   }
 

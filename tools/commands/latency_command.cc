@@ -11,7 +11,7 @@
 #include "gotrace/latency_stats.h"
 #include "gotrace/profile.h"
 #include "tools/cli/registry.h"
-#include "tools/commands/analysis_command.h"
+#include "tools/commands/table_command.h"
 #include "tools/commands/time_columns.h"
 
 namespace gotrace::internal {
@@ -51,46 +51,41 @@ SetFlag SetKinds(std::array<bool, kLatencyKindEnd>* kinds) {
   });
 }
 
-template <class Row>
-Column StackColumn(absl::string_view title, absl::Span<const Row> rows, const Interner& interner) {
-  return TextColumn("stack", title, rows, [&interner](const Row& row) {
-    return StackText({.stack = row.key.stack, .start = row.key.start}, interner);
-  });
+// Returns the columns for the members of a key, for ColumnList::Add().
+auto KeyColumns(const Interner& interner, absl::string_view start_title) {
+  return [=, &interner](auto* columns) {
+    columns
+        ->Add("kind", "KIND", Unit::kNone,
+              [](const auto& row) { return LatencyKindName(row.key.kind); })
+        .AddReason(
+            "REASON", [&interner](const auto& row) { return interner.String(row.key.reason); },
+            [](const auto& row) { return row.key.kind == LatencyKind::kBlocked; })
+        .Add("start", start_title, Unit::kNone,
+             [&interner](const auto& row) { return interner.String(row.key.start); });
+  };
 }
 
-// Appends the columns for the members of a key.
-template <class Row>
-void AddKeyColumns(const Interner& interner, absl::string_view start_title,
-                   ColumnList<Row>* columns) {
-  columns->Add("kind", "KIND", Unit::kNone,
-               [](const Row& row) { return LatencyKindName(row.key.kind); });
-  columns->AddReason(
-      "REASON", [&interner](const Row& row) { return interner.String(row.key.reason); },
-      [](const Row& row) { return row.key.kind == LatencyKind::kBlocked; });
-  columns->Add("start", start_title, Unit::kNone,
-               [&interner](const Row& row) { return interner.String(row.key.start); });
+// Returns the stack in which a wait began, as the value of a column.
+auto StackOf(const Interner& interner) {
+  return [&interner](const auto& row) {
+    return StackText({.stack = row.key.stack, .start = row.key.start}, interner);
+  };
 }
 
 enum By : size_t { kWhat, kFunction, kStack };
 
-std::vector<Column> GroupColumns(absl::Span<const LatencyGroup> groups, By by,
-                                 const Interner& interner) {
+Table GroupTable(absl::Span<const LatencyGroup> groups, By by, const Interner& interner) {
   using Row = const LatencyGroup&;
-  const auto count = [](uint64_t number) { return static_cast<int64_t>(number); };
-  ColumnList<LatencyGroup> columns(groups);
-  columns.Add("count", "COUNT", Unit::kNone, [=](Row g) { return count(g.durations.count()); })
-      .Add("clipped", "CLIPPED", Unit::kNone, [=](Row g) { return count(g.clipped); })
-      .Add("total_ns", "TOTAL", Unit::kNanoseconds,
-           [=](Row g) { return count(g.durations.sum()); });
-  AppendQuantileColumns(
-      "", /*is_shown=*/true, [=](size_t row) -> const Histogram& { return groups[row].durations; },
-      &columns.columns());
-  columns.Add("histogram", "", Unit::kNone,
-              [](Row g) { return JsonText{HistogramJson(g.durations)}; });
-  AddKeyColumns(interner, by == kFunction ? "STARTED IN" : "", &columns);
-  std::vector<Column> all = columns.Take();
-  all.push_back(StackColumn(by == kStack ? "STACK" : "", groups, interner));
-  return all;
+  constexpr Unit kNone = Unit::kNone;
+  return ColumnList<LatencyGroup>(groups)
+      .Add("count", "COUNT", kNone, [](Row g) { return g.durations.count(); })
+      .Add("clipped", "CLIPPED", kNone, &LatencyGroup::clipped)
+      .Add("total_ns", "TOTAL", Unit::kNanoseconds, [](Row g) { return g.durations.sum(); })
+      .Add(QuantileColumns("", /*is_shown=*/true, &LatencyGroup::durations))
+      .Add("histogram", "", kNone, [](Row g) { return JsonText{HistogramJson(g.durations)}; })
+      .Add(KeyColumns(interner, by == kFunction ? "STARTED IN" : ""))
+      .Add("stack", by == kStack ? "STACK" : "", kNone, StackOf(interner))
+      .ToTable();
 }
 
 // "G 7", or the kind of source.
@@ -107,28 +102,26 @@ absl::string_view ClippedAt(const Interval& wait) {
   return wait.end_clipped ? "end" : "";
 }
 
-std::vector<Column> CaseColumns(absl::Span<const LatencyCase> cases, const Interner& interner) {
+Table CaseTable(absl::Span<const LatencyCase> cases, const Interner& interner) {
   using Row = const LatencyCase&;
-  ColumnList<LatencyCase> columns(cases);
-  columns.Add("begin_ns", "BEGIN", Unit::kNone, [](Row c) { return c.begin; })
-      .Add("length_ns", "LENGTH", Unit::kNanoseconds,
-           [](Row c) { return static_cast<int64_t>(c.duration()); })
-      .Add("clipped", "", Unit::kNone,
+  constexpr Unit kNone = Unit::kNone;
+  return ColumnList<LatencyCase>(cases)
+      .Add("begin_ns", "BEGIN", kNone, &LatencyCase::begin)
+      .Add("length_ns", "LENGTH", Unit::kNanoseconds, &LatencyCase::duration)
+      .Add("clipped", "", kNone,
            [](Row c) { return JsonText{c.begin_clipped || c.end_clipped ? "true" : "false"}; })
-      .Add("clipped_at", "CLIPPED", Unit::kNone, [](Row c) { return ClippedAt(c); })
-      .Add("g", "G", Unit::kNone, [](Row c) { return CellOf(c.goroutine); });
-  AddKeyColumns(interner, "", &columns);
-  columns.columns().push_back(TextColumn("ended_by", "ENDED BY", cases, EnderText));
-  columns.Add("ended_by_g", "", Unit::kNone, [](Row c) { return CellOf(c.ended_by.goroutine); });
-  std::vector<Column> all = columns.Take();
-  all.push_back(StackColumn("STACK", cases, interner));
-  all.push_back(TextColumn("ended_by_stack", "", cases, [&interner](Row c) {
-    return StackText({.stack = c.ended_by.stack}, interner);
-  }));
-  return all;
+      .Add("clipped_at", "CLIPPED", kNone, ClippedAt)
+      .Add("g", "G", kNone, &LatencyCase::goroutine)
+      .Add(KeyColumns(interner, ""))
+      .Add("ended_by", "ENDED BY", kNone, EnderText)
+      .Add("ended_by_g", "", kNone, [](Row c) { return c.ended_by.goroutine; })
+      .Add("stack", "STACK", kNone, StackOf(interner))
+      .Add("ended_by_stack", "", kNone,
+           [&interner](Row c) { return StackText({.stack = c.ended_by.stack}, interner); })
+      .ToTable();
 }
 
-class LatencyCommand final : public AnalysisCommand {
+class LatencyCommand final : public TableCommand {
  public:
   const CommandText& text() const override { return kText; }
 
@@ -168,15 +161,9 @@ class LatencyCommand final : public AnalysisCommand {
   }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
-    absl::Span<const LatencyGroup> groups;
-    absl::Span<const LatencyCase> cases;
-    if (analysis != nullptr) {
-      const auto& stats = static_cast<const LatencyStats&>(*analysis);
-      groups = stats.groups();
-      cases = stats.cases();
-    }
-    if (cases_ > 0) return Table(cases.size(), CaseColumns(cases, interner));
-    return Table(groups.size(), GroupColumns(groups, static_cast<By>(by_), interner));
+    return cases_ > 0 ? CaseTable(RowsOf(analysis, &LatencyStats::cases), interner)
+                      : GroupTable(RowsOf(analysis, &LatencyStats::groups), static_cast<By>(by_),
+                                   interner);
   }
 
   absl::string_view RowsName() const override { return cases_ > 0 ? "waits" : "latencies"; }

@@ -12,8 +12,7 @@
 #include "export/pprof/profile_frames.h"
 #include "gotrace/leak_stats.h"
 #include "tools/cli/registry.h"
-#include "tools/commands/analysis_command.h"
-#include "tools/commands/time_columns.h"
+#include "tools/commands/table_command.h"
 
 namespace gotrace::internal {
 namespace {
@@ -34,7 +33,7 @@ constexpr CommandText kText = {
     .takes_several_files = true,
 };
 
-class LeaksCommand final : public AnalysisCommand {
+class LeaksCommand final : public TableCommand {
  public:
   const CommandText& text() const override { return kText; }
 
@@ -56,35 +55,29 @@ class LeaksCommand final : public AnalysisCommand {
   }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
-    absl::Span<const LeakGroup> groups;
-    if (analysis != nullptr) groups = static_cast<const LeakStats&>(*analysis).groups();
     using Row = const LeakGroup&;
-    ColumnList<LeakGroup> columns(groups);
-    columns.Add("count", "COUNT", Unit::kNone, [](Row g) { return static_cast<int64_t>(g.count); })
-        .Add("longest_ns", "LONGEST", Unit::kNanoseconds, [](Row g) { return g.longest; })
-        .Add("total_ns", "", Unit::kNanoseconds, [](Row g) { return g.total; })
-        .Add("counts", "", Unit::kNone,
-             [](Row g) { return JsonText{absl::StrCat("[", absl::StrJoin(g.counts, ","), "]")}; });
-    columns.columns().push_back(
-        TextColumn("", "OVER TIME", groups, [](Row g) { return absl::StrJoin(g.counts, " "); }));
-    columns
+    constexpr Unit kNone = Unit::kNone;
+    constexpr Unit kTime = Unit::kNanoseconds;
+    const auto stack = [&interner](StackId LeakGroup::*id) {
+      return [&interner, id](Row g) { return StackText({.stack = g.*id}, interner); };
+    };
+    return ColumnList<LeakGroup>(RowsOf(analysis, &LeakStats::groups))
+        .Add("count", "COUNT", kNone, &LeakGroup::count)
+        .Add("longest_ns", "LONGEST", kTime, &LeakGroup::longest)
+        .Add("total_ns", "", kTime, &LeakGroup::total)
+        .Add("counts", "", kNone,
+             [](Row g) { return JsonText{absl::StrCat("[", absl::StrJoin(g.counts, ","), "]")}; })
+        .Add("", "OVER TIME", kNone, [](Row g) { return absl::StrJoin(g.counts, " "); })
         .AddReason(
             "REASON", [&interner](Row g) { return interner.String(g.reason); },
             [](Row) { return true; })
-        .Add("start", "STARTED IN", Unit::kNone,
-             [&interner](Row g) { return interner.String(g.start); });
-    const auto stack = [&](std::string name, absl::string_view title, StackId LeakGroup::*id) {
-      columns.columns().push_back(
-          TextColumn(std::move(name), title, groups,
-                     [&interner, id](Row g) { return StackText({.stack = g.*id}, interner); }));
-    };
-    stack("created_at", "", &LeakGroup::created_at);
-    stack("blocked_at", "BLOCKED AT", &LeakGroup::blocked_at);
-    return Table(groups.size(), columns.Take());
+        .Add("start", "STARTED IN", kNone, [&interner](Row g) { return interner.String(g.start); })
+        .Add("created_at", "", kNone, stack(&LeakGroup::created_at))
+        .Add("blocked_at", "BLOCKED AT", kNone, stack(&LeakGroup::blocked_at))
+        .ToTable();
   }
 
   absl::string_view RowsName() const override { return "leaks"; }
-  absl::string_view DefaultSort() const override { return ""; }  // They are sorted.
 
  private:
   std::optional<absl::Duration> longer_;

@@ -12,14 +12,11 @@
 #include "absl/strings/str_format.h"
 #include "absl/types/span.h"
 #include "export/json/json_text.h"
-#include "export/pprof/folded.h"
-#include "export/pprof/pprof_writer.h"
 #include "export/pprof/profile_frames.h"
 #include "gotrace/critical_path.h"
 #include "parser/event/trace_clock.h"
 #include "tools/cli/registry.h"
-#include "tools/commands/analysis_command.h"
-#include "tools/commands/time_columns.h"
+#include "tools/commands/profile_table_command.h"
 
 namespace gotrace::internal {
 namespace {
@@ -197,7 +194,62 @@ std::string WhyText(const PathPiece& piece, absl::Span<const NamedNumber> ran,
                          100 * static_cast<double>(largest.number) / static_cast<double>(sum));
 }
 
-class PathCommand final : public AnalysisCommand {
+Table PieceTable(absl::Span<const PathPiece> pieces,
+                 absl::Span<const std::vector<GoroutineTime>> ran, const Interner& interner) {
+  using Row = const PathPiece&;
+  constexpr Unit kNone = Unit::kNone;
+  constexpr Unit kTime = Unit::kNanoseconds;
+  // Returns the goroutines that ran during a piece.
+  const auto ran_during = [pieces, ran](Row piece) -> absl::Span<const GoroutineTime> {
+    return ran[static_cast<size_t>(&piece - pieces.data())];
+  };
+  return ColumnList<PathPiece>(pieces)
+      .Add("begin_ns", "BEGIN", kNone, &PathPiece::begin)
+      .Add("end_ns", "", kNone, &PathPiece::end)
+      .Add("length_ns", "LENGTH", kTime, [](Row p) { return TraceClock::Subtract(p.end, p.begin); })
+      .Add("depth", "DEPTH", kNone, &PathPiece::depth)
+      .Add("g", "G", kNone, &PathPiece::goroutine)
+      .Add("state", "STATE", kNone, [](Row p) { return StateText(p.state); })
+      .Add("reason", "", kNone, [&interner](Row p) { return interner.String(p.reason); })
+      .Add("", "REASON", kNone,
+           [=, &interner](Row p) {
+             return WhyText(p, RanByFunction(ran_during(p), interner), interner);
+           })
+      .Add("woken_by", "", kNone, [](Row p) { return WokenByText(p.woken_by); })
+      .Add("ran_ns", "", kTime,
+           [=, &interner](Row p) { return RanByFunction(ran_during(p), interner); })
+      .Add("ran", "", kNone,
+           [=, &interner](Row p) { return JsonText{RanText(ran_during(p), interner)}; })
+      .Add("start", "", kNone, [&interner](Row p) { return interner.String(p.start); })
+      .Add("stack", "STACK", kNone,
+           [&interner](Row p) { return StackText({.stack = p.stack, .start = p.start}, interner); })
+      .ToTable();
+}
+
+Table SampleTable(absl::Span<const ProfileSample> samples, const Interner& interner) {
+  using Row = const ProfileSample&;
+  constexpr Unit kNone = Unit::kNone;
+  double sum = 0;
+  for (Row sample : samples) sum += static_cast<double>(sample.value.time);
+  return ColumnList<ProfileSample>(samples)
+      .Add("time_ns", "TIME", Unit::kNanoseconds, [](Row s) { return s.value.time; })
+      .Add("share", "SHARE", Unit::kShare,
+           [=](Row s) { return static_cast<double>(s.value.time) / sum; })
+      .Add("count", "COUNT", kNone, [](Row s) { return s.value.count; })
+      .Add("state", "STATE", kNone, [](Row s) { return StateText(s.key.state); })
+      .AddReason(
+          "REASON", [&interner](Row s) { return interner.String(s.key.reason); },
+          [](Row s) { return s.key.state == GoState::kWaiting; })
+      .Add("woken_by", "", kNone, [](Row s) { return WokenByText(s.key.woken_by); })
+      .Add("start", "", kNone, [&interner](Row s) { return interner.String(s.key.start); })
+      .Add("stack", "STACK", kNone,
+           [&interner](Row s) {
+             return StackText({.stack = s.key.stack, .start = s.key.start}, interner);
+           })
+      .ToTable();
+}
+
+class PathCommand final : public ProfileTableCommand {
  public:
   const CommandText& text() const override { return kText; }
 
@@ -207,12 +259,12 @@ class PathCommand final : public AnalysisCommand {
         {.name = "task",
          .value = "ID",
          .help = "The path of this task.",
-         .set = SetId<TaskId>(&choice_.task)},
+         .set = SetId(&choice_.task)},
         {.name = "g",
          .value = "ID",
          .help = "The path of this goroutine, from its first to its last event in the trace, "
                  "or in the window.",
-         .set = SetId<GoId>(&choice_.goroutine)},
+         .set = SetId(&choice_.goroutine)},
         {.name = "type",
          .value = "TYPE",
          .help = "The sum of the paths of all tasks of this type that begin and end in the trace.",
@@ -222,12 +274,7 @@ class PathCommand final : public AnalysisCommand {
          .help = "The sum of the paths of all regions of this type that begin and end in the "
                  "trace. Regions inside another region of the same type do not count.",
          .set = SetText(&choice_.region_type)},
-        {.name = "o",
-         .value = "FILE",
-         .help = "Write a profile in the format of pprof, gzipped, to FILE; - is the standard "
-                 "output.",
-         .set = SetText(&target_),
-         .excludes = "format"}};
+        TargetFlag("a profile")};
   }
 
   absl::Status CheckOwn() const override {
@@ -247,28 +294,18 @@ class PathCommand final : public AnalysisCommand {
   std::vector<Selection> Selections() const override { return {}; }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
-    if (choice_.is_single()) {
-      absl::Span<const PathPiece> pieces;
-      absl::Span<const std::vector<GoroutineTime>> ran;
-      if (analysis != nullptr) {
-        pieces = static_cast<const PathAnalysis&>(*analysis).pieces();
-        ran = static_cast<const PathAnalysis&>(*analysis).ran();
-      }
-      return PieceTable(pieces, ran, interner);
-    }
-    absl::Span<const ProfileSample> samples;
-    if (analysis != nullptr) samples = static_cast<const PathAnalysis&>(*analysis).samples();
-    return SampleTable(samples, interner);
+    return choice_.is_single() ? PieceTable(RowsOf(analysis, &PathAnalysis::pieces),
+                                            RowsOf(analysis, &PathAnalysis::ran), interner)
+                               : SampleTable(RowsOf(analysis, &PathAnalysis::samples), interner);
   }
 
   absl::string_view RowsName() const override { return choice_.is_single() ? "pieces" : "samples"; }
-  absl::string_view DefaultSort() const override { return ""; }
 
-  OwnFormat own_format() const override {
-    return {"folded", " folded: a line for each stack, for flame graphs."};
+  absl::Span<const ProfileSample> SamplesOf(const Analysis& analysis) const override {
+    return static_cast<const PathAnalysis&>(analysis).samples();
   }
-  void PrintOwnFormat(const AnalysisSink& sink, TextBuffer* out) const override {
-    AppendFolded(kForm, SamplesOf(sink), sink.interner(), out);
+  ProfileForm form() const override {
+    return {.count_name = "pieces", .time_name = "time", .shows_states = true};
   }
 
   absl::Status CheckFound(const Analysis& analysis) const override {
@@ -283,86 +320,8 @@ class PathCommand final : public AnalysisCommand {
     return static_cast<const PathAnalysis&>(analysis).notes();
   }
 
-  std::string TargetPath() const override { return target_; }
-  std::string TargetBytes(const AnalysisSink& sink) const override {
-    return PprofBytes(kForm, SamplesOf(sink), sink.interner());
-  }
-
  private:
-  static constexpr ProfileForm kForm = {
-      .count_name = "pieces", .time_name = "time", .shows_states = true};
-
-  template <class Id>
-  static SetFlag SetId(std::optional<Id>* id) {
-    return [=](absl::string_view text) {
-      uint64_t number = 0;
-      absl::Status status = SetNumber(0, &number)(text);
-      if (status.ok()) *id = Id{static_cast<decltype(Id::value)>(number)};
-      return status;
-    };
-  }
-
-  static absl::Span<const ProfileSample> SamplesOf(const AnalysisSink& sink) {
-    return static_cast<const PathAnalysis&>(sink.analysis()).samples();
-  }
-
-  static Table PieceTable(absl::Span<const PathPiece> pieces,
-                          absl::Span<const std::vector<GoroutineTime>> ran,
-                          const Interner& interner) {
-    using Row = const PathPiece&;
-    constexpr Unit kNone = Unit::kNone;
-    // Returns the goroutines that ran during a piece.
-    const auto ran_during = [pieces, ran](Row piece) -> absl::Span<const GoroutineTime> {
-      return ran[static_cast<size_t>(&piece - pieces.data())];
-    };
-    ColumnList<PathPiece> columns(pieces);
-    columns.Add("begin_ns", "BEGIN", kNone, [](Row p) { return p.begin; })
-        .Add("end_ns", "", kNone, [](Row p) { return p.end; })
-        .Add("length_ns", "LENGTH", Unit::kNanoseconds,
-             [](Row p) { return TraceClock::Subtract(p.end, p.begin); })
-        .Add("depth", "DEPTH", kNone, [](Row p) { return static_cast<int64_t>(p.depth); })
-        .Add("g", "G", kNone, [](Row p) { return CellOf(p.goroutine); })
-        .Add("state", "STATE", kNone, [](Row p) { return StateText(p.state); })
-        .Add("reason", "", kNone, [&interner](Row p) { return interner.String(p.reason); });
-    columns.columns().push_back(TextColumn("", "REASON", pieces, [=, &interner](Row p) {
-      return WhyText(p, RanByFunction(ran_during(p), interner), interner);
-    }));
-    columns.Add("woken_by", "", kNone, [](Row p) { return WokenByText(p.woken_by); })
-        .Add("ran_ns", "", Unit::kNanoseconds,
-             [=, &interner](Row p) { return RanByFunction(ran_during(p), interner); })
-        .Add("ran", "", kNone,
-             [=, &interner](Row p) { return JsonText{RanText(ran_during(p), interner)}; })
-        .Add("start", "", kNone, [&interner](Row p) { return interner.String(p.start); });
-    columns.columns().push_back(TextColumn("stack", "STACK", pieces, [&interner](Row p) {
-      return StackText({.stack = p.stack, .start = p.start}, interner);
-    }));
-    return Table(pieces.size(), columns.Take());
-  }
-
-  static Table SampleTable(absl::Span<const ProfileSample> samples, const Interner& interner) {
-    using Row = const ProfileSample&;
-    constexpr Unit kNone = Unit::kNone;
-    double sum = 0;
-    for (Row sample : samples) sum += static_cast<double>(sample.value.time);
-    ColumnList<ProfileSample> columns(samples);
-    columns.Add("time_ns", "TIME", Unit::kNanoseconds, [](Row s) { return s.value.time; })
-        .Add("share", "SHARE", Unit::kShare,
-             [=](Row s) { return static_cast<double>(s.value.time) / sum; })
-        .Add("count", "COUNT", kNone, [](Row s) { return static_cast<int64_t>(s.value.count); })
-        .Add("state", "STATE", kNone, [](Row s) { return StateText(s.key.state); })
-        .AddReason(
-            "REASON", [&interner](Row s) { return interner.String(s.key.reason); },
-            [](Row s) { return s.key.state == GoState::kWaiting; })
-        .Add("woken_by", "", kNone, [](Row s) { return WokenByText(s.key.woken_by); })
-        .Add("start", "", kNone, [&interner](Row s) { return interner.String(s.key.start); });
-    columns.columns().push_back(TextColumn("stack", "STACK", samples, [&interner](Row s) {
-      return StackText({.stack = s.key.stack, .start = s.key.start}, interner);
-    }));
-    return Table(samples.size(), columns.Take());
-  }
-
   PathChoice choice_;
-  std::string target_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The command `procs`: how Ps spent their time.
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -11,8 +12,7 @@
 #include "gotrace/proc_stats.h"
 #include "parser/event/trace_clock.h"
 #include "tools/cli/registry.h"
-#include "tools/commands/analysis_command.h"
-#include "tools/commands/time_columns.h"
+#include "tools/commands/table_command.h"
 
 namespace gotrace::internal {
 namespace {
@@ -64,7 +64,7 @@ class ProcAnalysis final : public MergeableAnalysis<ProcAnalysis> {
     }
   }
 
-  const ProcStats& stats() const { return stats_; }
+  absl::Span<const ProcUse> procs() const { return stats_.procs(); }
   absl::Span<const Slice> slices() const { return slices_; }
 
  private:
@@ -73,64 +73,60 @@ class ProcAnalysis final : public MergeableAnalysis<ProcAnalysis> {
   std::vector<Slice> slices_;
 };
 
-// Columns of times: nanoseconds for programs, and shares of the total for people.
-template <class Row, class TimesOf>
-void AddTimes(const TimesOf& times_of, ColumnList<Row>* columns) {
-  struct Kind {
-    absl::string_view name;
-    absl::string_view title;
-    int64_t ProcTimes::*time;
+// Returns the columns of times, for ColumnList::Add(): nanoseconds for programs, and shares of the
+// total for people. `times` is the member of a row, or a function of it, with its ProcTimes.
+template <class Times>
+auto ProcTimeColumns(Times times) {
+  return [times](auto* columns) {
+    const auto add = [&](absl::string_view name, absl::string_view title, int64_t ProcTimes::*one) {
+      columns->Add(std::string(name), "", Unit::kNanoseconds,
+                   [=](const auto& row) { return std::invoke(times, row).*one; });
+      columns->Add("", title, Unit::kShare, [=](const auto& row) {
+        const ProcTimes& all = std::invoke(times, row);
+        const int64_t total = all.Total();
+        return total == 0 ? Cell()
+                          : Cell(static_cast<double>(all.*one) / static_cast<double>(total));
+      });
+    };
+    add("user_ns", "USER", &ProcTimes::user);
+    add("gc_ns", "GC", &ProcTimes::gc);
+    add("assist_ns", "ASSIST", &ProcTimes::assist);
+    add("syscall_ns", "SYSCALL", &ProcTimes::syscall);
+    add("scheduler_ns", "SCHED", &ProcTimes::scheduler);
+    add("idle_ns", "IDLE", &ProcTimes::idle);
   };
-  constexpr Kind kKinds[] = {
-      {"user_ns", "USER", &ProcTimes::user},
-      {"gc_ns", "GC", &ProcTimes::gc},
-      {"assist_ns", "ASSIST", &ProcTimes::assist},
-      {"syscall_ns", "SYSCALL", &ProcTimes::syscall},
-      {"scheduler_ns", "SCHED", &ProcTimes::scheduler},
-      {"idle_ns", "IDLE", &ProcTimes::idle},
-  };
-  for (const Kind& kind : kKinds) {
-    columns->Add(std::string(kind.name), "", Unit::kNanoseconds,
-                 [=](const Row& row) { return times_of(row).*kind.time; });
-    columns->Add("", kind.title, Unit::kShare, [=](const Row& row) {
-      const int64_t total = times_of(row).Total();
-      return total == 0
-                 ? Cell()
-                 : Cell(static_cast<double>(times_of(row).*kind.time) / static_cast<double>(total));
-    });
-  }
 }
 
-std::vector<Column> ProcColumns(absl::Span<const ProcUse> procs) {
+Table ProcTable(absl::Span<const ProcUse> procs) {
   using Row = const ProcUse&;
-  const auto count = [](uint64_t number) { return static_cast<int64_t>(number); };
-  ColumnList<ProcUse> columns(procs);
-  columns.Add("p", "P", Unit::kNone, [](Row p) { return p.proc.value; })
-      .Add("total_ns", "TIME", Unit::kNanoseconds, [](Row p) { return p.times.Total(); });
-  AddTimes([](Row p) -> const ProcTimes& { return p.times; }, &columns);
-  return columns.Add("runs", "RUNS", Unit::kNone, [=](Row p) { return count(p.runs); })
-      .Add("migrations", "MIGRATIONS", Unit::kNone, [=](Row p) { return count(p.migrations); })
-      .Add("steals", "STEALS", Unit::kNone, [=](Row p) { return count(p.steals); })
-      .Take();
+  constexpr Unit kNone = Unit::kNone;
+  return ColumnList<ProcUse>(procs)
+      .Add("p", "P", kNone, [](Row p) { return p.proc.value; })
+      .Add("total_ns", "TIME", Unit::kNanoseconds, [](Row p) { return p.times.Total(); })
+      .Add(ProcTimeColumns(&ProcUse::times))
+      .Add("runs", "RUNS", kNone, &ProcUse::runs)
+      .Add("migrations", "MIGRATIONS", kNone, &ProcUse::migrations)
+      .Add("steals", "STEALS", kNone, &ProcUse::steals)
+      .ToTable();
 }
 
-std::vector<Column> SliceColumns(absl::Span<const ProcAnalysis::Slice> slices) {
+Table SliceTable(absl::Span<const ProcAnalysis::Slice> slices) {
   using Row = const ProcAnalysis::Slice&;
-  ColumnList<ProcAnalysis::Slice> columns(slices);
-  columns.Add("begin_ns", "BEGIN", Unit::kNone, [](Row s) { return s.slice.begin; })
-      .Add("length_ns", "LENGTH", Unit::kNanoseconds,
-           [](Row s) { return TraceClock::Subtract(s.slice.end, s.slice.begin); });
-  AddTimes([](Row s) -> const ProcTimes& { return s.slice.times; }, &columns);
-  return columns
-      .Add("runnable_ns", "RUNNABLE", Unit::kNanoseconds, [](Row s) { return s.slice.runnable; })
-      .Add("wasted_ns", "WASTED", Unit::kNanoseconds,
-           [](Row s) { return s.slice.idle_while_runnable; })
-      .Add("gomaxprocs", "GOMAXPROCS", Unit::kNone,
-           [](Row s) { return s.procs == 0 ? Cell() : Cell(static_cast<int64_t>(s.procs)); })
-      .Take();
+  constexpr Unit kNone = Unit::kNone;
+  constexpr Unit kTime = Unit::kNanoseconds;
+  return ColumnList<ProcAnalysis::Slice>(slices)
+      .Add("begin_ns", "BEGIN", kNone, [](Row s) { return s.slice.begin; })
+      .Add("length_ns", "LENGTH", kTime,
+           [](Row s) { return TraceClock::Subtract(s.slice.end, s.slice.begin); })
+      .Add(ProcTimeColumns([](Row s) -> const ProcTimes& { return s.slice.times; }))
+      .Add("runnable_ns", "RUNNABLE", kTime, [](Row s) { return s.slice.runnable; })
+      .Add("wasted_ns", "WASTED", kTime, [](Row s) { return s.slice.idle_while_runnable; })
+      .Add("gomaxprocs", "GOMAXPROCS", kNone,
+           [](Row s) { return s.procs == 0 ? Cell() : CellOf(s.procs); })
+      .ToTable();
 }
 
-class ProcsCommand final : public AnalysisCommand {
+class ProcsCommand final : public TableCommand {
  public:
   const CommandText& text() const override { return kText; }
 
@@ -152,19 +148,11 @@ class ProcsCommand final : public AnalysisCommand {
   std::vector<Selection> Selections() const override { return {{"p", "Only these Ps."}}; }
 
   Table MakeTable(const Analysis* analysis, const Interner& /*interner*/) const override {
-    absl::Span<const ProcUse> procs;
-    absl::Span<const ProcAnalysis::Slice> slices;
-    if (analysis != nullptr) {
-      const auto& result = static_cast<const ProcAnalysis&>(*analysis);
-      procs = result.stats().procs();
-      slices = result.slices();
-    }
-    return slices_ > 0 ? Table(slices.size(), SliceColumns(slices))
-                       : Table(procs.size(), ProcColumns(procs));
+    return slices_ > 0 ? SliceTable(RowsOf(analysis, &ProcAnalysis::slices))
+                       : ProcTable(RowsOf(analysis, &ProcAnalysis::procs));
   }
 
   absl::string_view RowsName() const override { return slices_ > 0 ? "slices" : "procs"; }
-  absl::string_view DefaultSort() const override { return ""; }  // In order of Ps, or of time.
 
  private:
   uint64_t slices_ = 0;

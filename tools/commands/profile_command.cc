@@ -6,11 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "export/pprof/folded.h"
-#include "export/pprof/pprof_writer.h"
+#include "export/pprof/profile_frames.h"
 #include "gotrace/profile.h"
 #include "tools/cli/registry.h"
-#include "tools/commands/analysis_command.h"
+#include "tools/commands/profile_table_command.h"
 #include "tools/commands/time_columns.h"
 
 namespace gotrace::internal {
@@ -36,7 +35,7 @@ constexpr CommandText kText = {
         "out.svg\n",
 };
 
-class ProfileCommand final : public AnalysisCommand {
+class ProfileCommand final : public ProfileTableCommand {
  public:
   const CommandText& text() const override { return kText; }
 
@@ -55,12 +54,7 @@ class ProfileCommand final : public AnalysisCommand {
          .value = "TYPE",
          .help = std::move(help),
          .set = SetChoice(std::move(names), &type_)},
-        {.name = "o",
-         .value = "FILE",
-         .help = "Write the profile in the format of pprof, gzipped, to FILE; - is the standard "
-                 "output.",
-         .set = SetText(&target_),
-         .excludes = "format"},
+        TargetFlag("the profile"),
         {.name = "func",
          .value = "FUNCTION",
          .help = "Only goroutines that started in this function, as in main.worker.",
@@ -76,13 +70,7 @@ class ProfileCommand final : public AnalysisCommand {
         {.name = "task",
          .value = "ID",
          .help = "Only the time that goroutines spend in regions of this task.",
-         .set =
-             [this](absl::string_view text) {
-               uint64_t number = 0;
-               absl::Status status = SetNumber(0, &number)(text);
-               if (status.ok()) regions_.task = TaskId{number};
-               return status;
-             }},
+         .set = SetId(&regions_.task)},
         {.name = "region",
          .value = "TYPE",
          .help = "Only the time that goroutines spend in regions of this type.",
@@ -152,83 +140,40 @@ class ProfileCommand final : public AnalysisCommand {
   }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
+    using Row = const ProfileSample&;
+    constexpr Unit kNone = Unit::kNone;
     absl::Span<const ProfileSample> samples;
     if (analysis != nullptr) samples = SamplesOf(*analysis);
-    const auto text = [&](std::string name, absl::string_view title, auto value) {
-      return Column{.name = std::move(name), .title = title, .value = [=](size_t row) {
-                      return Cell(absl::string_view(value(samples[row].key)));
-                    }};
+    const auto text = [&interner](StringId ProfileKey::*id) {
+      return [&interner, id](Row s) { return interner.String(s.key.*id); };
     };
-    std::vector<Column> columns;
-    if (HasTime()) {
-      columns.push_back({.name = "time_ns",
-                         .title = "TIME",
-                         .unit = Unit::kNanoseconds,
-                         .value = [=](size_t row) { return Cell(samples[row].value.time); }});
-    }
-    columns.push_back({.name = "count", .title = "COUNT", .value = [=](size_t row) {
-                         return Cell(static_cast<int64_t>(samples[row].value.count));
-                       }});
-    columns.push_back(text("state", "STATE", [](const ProfileKey& key) {
-      return key.state == GoState::kUndetermined ? "" : GoStateName(key.state);
-    }));
-    columns.push_back(text(
-        "reason", "", [&interner](const ProfileKey& key) { return interner.String(key.reason); }));
-    columns.push_back(text("", "REASON", [&interner](const ProfileKey& key) {
-      const bool is_unknown = key.state == GoState::kWaiting && key.reason == StringId::kEmpty;
-      return is_unknown ? kUnknownName : interner.String(key.reason);
-    }));
-    if (by_goroutine_) {
-      columns.push_back({.name = "g", .title = "G", .value = [=](size_t row) {
-                           const GoId id = samples[row].key.goroutine;
-                           return id == GoId::kNone ? Cell() : Cell(id.value);
-                         }});
-    }
-    if (by_proc_) {
-      columns.push_back({.name = "p", .title = "P", .value = [=](size_t row) {
-                           const ProcId id = samples[row].key.proc;
-                           return id == ProcId::kNone ? Cell() : Cell(id.value);
-                         }});
-    }
-    if (regions_.by_task) {
-      columns.push_back({.name = "task", .title = "TASK", .value = [=](size_t row) {
-                           const TaskId id = samples[row].key.task;
-                           return id == TaskId::kNone ? Cell()
-                                                      : Cell(static_cast<int64_t>(id.value));
-                         }});
-    }
-    if (regions_.by_region) {
-      columns.push_back(text("region", "REGION", [&interner](const ProfileKey& key) {
-        return interner.String(key.region);
-      }));
-    }
-    if (regions_.by_label) {
-      columns.push_back(text("label", "LABEL", [&interner](const ProfileKey& key) {
-        return interner.String(key.label);
-      }));
-    }
-    columns.push_back(text(
-        "start", "", [&interner](const ProfileKey& key) { return interner.String(key.start); }));
-    columns.push_back(TextColumn(
-        "stack", "STACK", samples,
-        [&interner](const ProfileSample& sample) { return StackText(sample.key, interner); }));
-    return Table(samples.size(), std::move(columns));
+    return ColumnList<ProfileSample>(samples)
+        .AddIf(HasTime(), "time_ns", "TIME", Unit::kNanoseconds, [](Row s) { return s.value.time; })
+        .Add("count", "COUNT", kNone, [](Row s) { return s.value.count; })
+        .Add("state", "STATE", kNone,
+             [](Row s) {
+               return s.key.state == GoState::kUndetermined ? "" : GoStateName(s.key.state);
+             })
+        .AddReason("REASON", text(&ProfileKey::reason),
+                   [](Row s) { return s.key.state == GoState::kWaiting; })
+        .AddIf(by_goroutine_, "g", "G", kNone, [](Row s) { return s.key.goroutine; })
+        .AddIf(by_proc_, "p", "P", kNone, [](Row s) { return s.key.proc; })
+        .AddIf(regions_.by_task, "task", "TASK", kNone, [](Row s) { return s.key.task; })
+        .AddIf(regions_.by_region, "region", "REGION", kNone, text(&ProfileKey::region))
+        .AddIf(regions_.by_label, "label", "LABEL", kNone, text(&ProfileKey::label))
+        .Add("start", "", kNone, text(&ProfileKey::start))
+        .Add("stack", "STACK", kNone, [&interner](Row s) { return StackText(s.key, interner); })
+        .ToTable();
   }
 
   absl::string_view RowsName() const override { return "samples"; }
-  absl::string_view DefaultSort() const override { return ""; }  // They are sorted.
 
-  OwnFormat own_format() const override {
-    return {"folded", " folded: a line for each stack, for flame graphs."};
+  absl::Span<const ProfileSample> SamplesOf(const Analysis& analysis) const override {
+    if (is_compatible_) return static_cast<const GoCompatibleProfile&>(analysis).samples();
+    return regions_.has_parts() ? static_cast<const RegionProfile&>(analysis).samples()
+                                : static_cast<const Profile&>(analysis).samples();
   }
-  void PrintOwnFormat(const AnalysisSink& sink, TextBuffer* out) const override {
-    AppendFolded(FormOf(Info().type), SamplesOf(sink.analysis()), sink.interner(), out);
-  }
-
-  std::string TargetPath() const override { return target_; }
-  std::string TargetBytes(const AnalysisSink& sink) const override {
-    return PprofBytes(FormOf(Info().type), SamplesOf(sink.analysis()), sink.interner());
-  }
+  ProfileForm form() const override { return FormOf(Info().type); }
 
  private:
   const ProfileTypeInfo& Info() const { return ProfileTypes()[type_]; }
@@ -242,14 +187,7 @@ class ProfileCommand final : public AnalysisCommand {
     options->filter = filter;
   }
 
-  absl::Span<const ProfileSample> SamplesOf(const Analysis& analysis) const {
-    if (is_compatible_) return static_cast<const GoCompatibleProfile&>(analysis).samples();
-    return regions_.has_parts() ? static_cast<const RegionProfile&>(analysis).samples()
-                                : static_cast<const Profile&>(analysis).samples();
-  }
-
   size_t type_ = 0;
-  std::string target_;
   std::string start_;
   bool by_goroutine_ = false;
   bool by_proc_ = false;

@@ -102,17 +102,30 @@ class SummaryCommand final : public AnalysisCommand {
   }
 
   std::vector<Selection> Selections() const override { return {}; }
-  bool IsTable() const override { return false; }
 
-  void PrintPage(const AnalysisSink& sink, const std::string& /*file*/,
-                 TextBuffer* out) const override {
-    AppendSummaryPage(SummaryOf(sink), kWidth, out);
-  }
-  void AppendMembers(const AnalysisSink& sink, const std::string& file,
-                     JsonWriter* json) const override {
-    TraceSummary summary = SummaryOf(sink);
+  std::vector<Flag> OutputFlags() override { return {JsonFlag(&json_)}; }
+  bool prints_json() const override { return json_; }
+
+  absl::Status PrintResult(const ReadResult& result, FileOutput* output) override {
+    TextBuffer& out = output->buffer();
+    if (!json_) {
+      // An empty page would only hide the error.
+      if (!result.status.ok() && result.sink->event_count() == 0) return absl::OkStatus();
+      output->BeginText();
+      AppendSummaryPage(SummaryOf(*result.sink), kWidth, &out);
+      return absl::OkStatus();
+    }
+    const std::string file = output->name();
+    TraceSummary summary = SummaryOf(*result.sink);
     summary.SetFile(file);
-    AppendSummaryMembers(summary, json);
+    JsonWriter json(&out);
+    json.BeginObject();
+    AppendFileMembers(file, &json);
+    AppendCompleteness(result.status, result.losses, &json);
+    AppendSummaryMembers(summary, &json);
+    json.EndObject();
+    out.Append('\n');
+    return absl::OkStatus();
   }
 
  private:
@@ -131,7 +144,7 @@ class SummaryCommand final : public AnalysisCommand {
       if (!result.status.ok()) exit_code = ReportError(file.path, result);
     }
     if (all.traces == 0) return exit_code == kSuccess ? ReportNone(files) : exit_code;
-    if (prints_json()) {
+    if (json_) {
       JsonWriter json(&out->buffer());
       json.BeginObject();
       AppendSummaryMembers(all, &json);
@@ -152,6 +165,7 @@ class SummaryCommand final : public AnalysisCommand {
   }
 
   bool merge_ = false;
+  bool json_ = false;
 };
 
 }  // namespace

@@ -19,7 +19,7 @@
 #include "gotrace/task_story.h"
 #include "parser/event/trace_clock.h"
 #include "tools/cli/registry.h"
-#include "tools/commands/analysis_command.h"
+#include "tools/commands/table_command.h"
 #include "tools/commands/time_columns.h"
 
 namespace gotrace::internal {
@@ -164,7 +164,8 @@ class SpanAnalysis final : public MergeableAnalysis<SpanAnalysis<Life>> {
     selected_.Finish(stats_);
   }
 
-  const SelectedSpans<Life>& selected() const { return selected_; }
+  absl::Span<const Life> lives() const { return selected_.lives(); }
+  absl::Span<const SpanGroup> groups() const { return selected_.groups(); }
 
  private:
   TaskStats stats_;
@@ -187,30 +188,24 @@ class GoSpanAnalysis final : public Analysis {
     selected_.Finish(stats_);
   }
 
-  const SelectedSpans<Life>& selected() const { return selected_; }
+  absl::Span<const Life> lives() const { return selected_.lives(); }
+  absl::Span<const SpanGroup> groups() const { return selected_.groups(); }
 
  private:
   GoCompatibleStats stats_;
   SelectedSpans<Life> selected_;
 };
 
-std::vector<Column> GroupColumns(absl::Span<const SpanGroup> groups, const Interner& interner) {
-  const auto number = [](uint64_t number) { return Cell(static_cast<int64_t>(number)); };
-  std::vector<Column> columns = {{.name = "count",
-                                  .title = "COUNT",
-                                  .value = [=](size_t row) { return number(groups[row].count); }},
-                                 {.name = "open", .title = "OPEN", .value = [=](size_t row) {
-                                    return number(groups[row].open);
-                                  }}};
-  AppendQuantileColumns(
-      "duration", /*is_shown=*/true,
-      [=](size_t row) -> const Histogram& { return groups[row].duration; }, &columns);
-  AppendTimeColumns(
-      interner, [=](size_t row) -> const ExecutionTimes& { return groups[row].times; }, &columns);
-  columns.push_back({.name = "type", .title = "TYPE", .value = [=, &interner](size_t row) {
-                       return Cell(interner.String(groups[row].type));
-                     }});
-  return columns;
+Table GroupTable(absl::Span<const SpanGroup> groups, const Interner& interner) {
+  constexpr Unit kNone = Unit::kNone;
+  return ColumnList<SpanGroup>(groups)
+      .Add("count", "COUNT", kNone, &SpanGroup::count)
+      .Add("open", "OPEN", kNone, &SpanGroup::open)
+      .Add(QuantileColumns("duration", /*is_shown=*/true, &SpanGroup::duration))
+      .Add(TimeColumns(interner, &SpanGroup::times))
+      .Add("type", "TYPE", kNone,
+           [&interner](const SpanGroup& g) { return interner.String(g.type); })
+      .ToTable();
 }
 
 // Returns the duration, or the part of it that is known.
@@ -220,51 +215,35 @@ Cell DurationOf(const Life& life) {
   return Cell(TraceClock::Subtract(*life.end, *life.begin));
 }
 
+// Returns the goroutine of a region, or the one on which a task began.
+GoId GoroutineOf(const RegionLife& region) { return region.goroutine; }
+GoId GoroutineOf(const TaskLife& task) { return task.begin_goroutine; }
+
+// Appends the columns that only tasks have.
+void AddOwnColumns(ColumnList<TaskLife>* columns) {
+  constexpr Unit kNone = Unit::kNone;
+  columns->Add("parent", "PARENT", kNone, &TaskLife::parent)
+      .Add("end_g", "", kNone, &TaskLife::end_goroutine)
+      .Add("goroutines", "GS", kNone, &TaskLife::goroutines)
+      .Add("regions", "REGIONS", kNone, &TaskLife::regions)
+      .Add("logs", "LOGS", kNone, &TaskLife::logs);
+}
+void AddOwnColumns(ColumnList<RegionLife>* /*columns*/) {}
+
 template <class Life>
-std::vector<Column> EachColumns(absl::Span<const Life> lives, const Interner& interner) {
-  constexpr bool kIsTask = std::is_same_v<Life, TaskLife>;
-  const auto goroutine = [=](size_t row) {
-    if constexpr (kIsTask) {
-      return CellOf(lives[row].begin_goroutine);
-    } else {
-      return CellOf(lives[row].goroutine);
-    }
-  };
-  std::vector<Column> columns = {
-      {.name = "g", .title = "G", .value = goroutine},
-      {.name = "task",
-       .title = "TASK",
-       .value = [=](size_t row) { return CellOf(lives[row].task); }},
-      {.name = "begin_ns",
-       .title = "",
-       .value = [=](size_t row) { return CellOf(lives[row].begin); }},
-      {.name = "end_ns", .title = "", .value = [=](size_t row) { return CellOf(lives[row].end); }},
-      {.name = "duration_ns",
-       .title = "DURATION",
-       .unit = Unit::kNanoseconds,
-       .value = [=](size_t row) { return DurationOf(lives[row]); }}};
-  if constexpr (kIsTask) {
-    const auto add = [&](absl::string_view name, absl::string_view title, auto value) {
-      columns.push_back({.name = std::string(name), .title = title, .value = [=](size_t row) {
-                           return Cell(static_cast<int64_t>(lives[row].*value));
-                         }});
-    };
-    columns.push_back({.name = "parent", .title = "PARENT", .value = [=](size_t row) {
-                         return CellOf(lives[row].parent);
-                       }});
-    columns.push_back({.name = "end_g", .title = "", .value = [=](size_t row) {
-                         return CellOf(lives[row].end_goroutine);
-                       }});
-    add("goroutines", "GS", &TaskLife::goroutines);
-    add("regions", "REGIONS", &TaskLife::regions);
-    add("logs", "LOGS", &TaskLife::logs);
-  }
-  AppendTimeColumns(
-      interner, [=](size_t row) -> const ExecutionTimes& { return lives[row].times; }, &columns);
-  columns.push_back({.name = "type", .title = "TYPE", .value = [=, &interner](size_t row) {
-                       return Cell(interner.String(lives[row].type));
-                     }});
-  return columns;
+Table EachTable(absl::Span<const Life> lives, const Interner& interner) {
+  using Row = const Life&;
+  constexpr Unit kNone = Unit::kNone;
+  return ColumnList<Life>(lives)
+      .Add("g", "G", kNone, [](Row life) { return GoroutineOf(life); })
+      .Add("task", "TASK", kNone, &Life::task)
+      .Add("begin_ns", "", kNone, &Life::begin)
+      .Add("end_ns", "", kNone, &Life::end)
+      .Add("duration_ns", "DURATION", Unit::kNanoseconds, [](Row life) { return DurationOf(life); })
+      .Add([](ColumnList<Life>* columns) { AddOwnColumns(columns); })
+      .Add(TimeColumns(interner, &Life::times))
+      .Add("type", "TYPE", kNone, [&interner](Row life) { return interner.String(life.type); })
+      .ToTable();
 }
 
 absl::string_view StoryKindName(const StoryRow& row) {
@@ -326,17 +305,17 @@ std::string DetailText(const StoryRow& row, const Interner& interner) {
 Table StoryTable(absl::Span<const StoryRow> rows, const Interner& interner) {
   using Row = const StoryRow&;
   constexpr Unit kNone = Unit::kNone;
-  ColumnList<StoryRow> columns(rows);
-  columns.Add("begin_ns", "TIME", kNone, [](Row r) { return r.begin; })
-      .Add("end_ns", "", kNone, [](Row r) { return r.end; })
+  return ColumnList<StoryRow>(rows)
+      .Add("begin_ns", "TIME", kNone, &StoryRow::begin)
+      .Add("end_ns", "", kNone, &StoryRow::end)
       .Add("length_ns", "LENGTH", Unit::kNanoseconds,
            [](Row r) {
              return r.kind == StoryKind::kState ? Cell(TraceClock::Subtract(r.end, r.begin))
                                                 : Cell();
            })
-      .Add("g", "G", kNone, [](Row r) { return CellOf(r.goroutine); })
-      .Add("what", "WHAT", kNone, [](Row r) { return StoryKindName(r); })
-      .Add("child", "", kNone, [](Row r) { return CellOf(r.child); })
+      .Add("g", "G", kNone, &StoryRow::goroutine)
+      .Add("what", "WHAT", kNone, StoryKindName)
+      .Add("child", "", kNone, &StoryRow::child)
       .Add("text", "", kNone, [&interner](Row r) { return interner.String(r.text); })
       .Add("category", "", kNone, [&interner](Row r) { return interner.String(r.category); })
       .Add("reason", "", kNone, [&interner](Row r) { return interner.String(r.reason); })
@@ -344,19 +323,17 @@ Table StoryTable(absl::Span<const StoryRow> rows, const Interner& interner) {
            [](Row r) {
              return r.woken_by.kind == CauseKind::kUnknown ? "" : CauseKindName(r.woken_by.kind);
            })
-      .Add("waker", "", kNone, [](Row r) { return CellOf(r.woken_by.goroutine); })
+      .Add("waker", "", kNone, [](Row r) { return r.woken_by.goroutine; })
       .Add("waker_function", "", kNone,
-           [&interner](Row r) { return LeafFunction(r.woken_by.stack, interner); });
-  columns.columns().push_back(
-      TextColumn("", "DETAIL", rows, [&interner](Row r) { return DetailText(r, interner); }));
-  columns.Add("function", "IN", kNone,
-              [&interner](Row r) { return LeafFunction(r.stack, interner); });
-  return Table(rows.size(), columns.Take());
+           [&interner](Row r) { return LeafFunction(r.woken_by.stack, interner); })
+      .Add("", "DETAIL", kNone, [&interner](Row r) { return DetailText(r, interner); })
+      .Add("function", "IN", kNone, [&interner](Row r) { return LeafFunction(r.stack, interner); })
+      .ToTable();
 }
 
 // The command for tasks, or for regions.
 template <class Life>
-class SpansCommand final : public AnalysisCommand {
+class SpansCommand final : public TableCommand {
  public:
   const CommandText& text() const override { return kIsTask ? kTasksText : kRegionsText; }
 
@@ -384,7 +361,7 @@ class SpansCommand final : public AnalysisCommand {
       flags.push_back({.name = "id",
                        .value = "ID",
                        .help = "Print what happened in this task, in order.",
-                       .set = SetTaskId(&story_of_),
+                       .set = SetId(&story_of_),
                        .excludes = "each"});
     }
     flags.push_back(CompatFlag(&is_compatible_));
@@ -420,22 +397,15 @@ class SpansCommand final : public AnalysisCommand {
   }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
-    if (story_of_.has_value()) {
-      absl::Span<const StoryRow> rows;
-      if (analysis != nullptr) rows = static_cast<const TaskStory&>(*analysis).rows();
-      return StoryTable(rows, interner);
+    if (story_of_.has_value()) return StoryTable(RowsOf(analysis, &TaskStory::rows), interner);
+    if (each_) {
+      return EachTable(is_compatible_ ? RowsOf(analysis, &GoSpanAnalysis<Life>::lives)
+                                      : RowsOf(analysis, &SpanAnalysis<Life>::lives),
+                       interner);
     }
-    absl::Span<const Life> lives;
-    absl::Span<const SpanGroup> groups;
-    if (analysis != nullptr) {
-      const SelectedSpans<Life>& spans =
-          is_compatible_ ? static_cast<const GoSpanAnalysis<Life>&>(*analysis).selected()
-                         : static_cast<const SpanAnalysis<Life>&>(*analysis).selected();
-      lives = spans.lives();
-      groups = spans.groups();
-    }
-    return each_ ? Table(lives.size(), EachColumns(lives, interner))
-                 : Table(groups.size(), GroupColumns(groups, interner));
+    return GroupTable(is_compatible_ ? RowsOf(analysis, &GoSpanAnalysis<Life>::groups)
+                                     : RowsOf(analysis, &SpanAnalysis<Life>::groups),
+                      interner);
   }
 
   absl::string_view RowsName() const override {
@@ -447,15 +417,6 @@ class SpansCommand final : public AnalysisCommand {
 
  private:
   static constexpr bool kIsTask = std::is_same_v<Life, TaskLife>;
-
-  static SetFlag SetTaskId(std::optional<TaskId>* id) {
-    return [=](absl::string_view text) {
-      uint64_t number = 0;
-      absl::Status status = SetNumber(0, &number)(text);
-      if (status.ok()) *id = TaskId{number};
-      return status;
-    };
-  }
 
   std::optional<TaskId> story_of_;
   bool each_ = false;
