@@ -871,7 +871,7 @@ TEST(TraceTables, MakeOnlyTheColumnsThatAreWanted) {
 
 TEST(TraceTables, HaveOnlyEventsThatAreSelected) {
   TableOptions options = AllOfThem();
-  options.events.goroutines = {1};
+  options.events.goroutines = {GoId{1}};
   const std::string bytes = ReadTestTrace("go1.27-annotations.trace");
   Rows rows = ReadTables(bytes, options);
   ASSERT_FALSE(rows.of(TableId::kEvents).empty());

@@ -12,10 +12,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/types/span.h"
 #include "export/json/json_text.h"
-#include "export/pprof/folded.h"
-#include "export/pprof/pprof_writer.h"
 #include "export/pprof/profile_frames.h"
 #include "gotrace/critical_path.h"
+#include "gotrace/profile_writer.h"
 #include "parser/event/trace_clock.h"
 #include "tools/cli/registry.h"
 #include "tools/commands/analysis_command.h"
@@ -268,7 +267,7 @@ class PathCommand final : public AnalysisCommand {
     return {"folded", " folded: a line for each stack, for flame graphs."};
   }
   void PrintOwnFormat(const AnalysisSink& sink, TextBuffer* out) const override {
-    AppendFolded(kForm, SamplesOf(sink), sink.interner(), out);
+    out->Append(FormatFolded(kForm, SamplesOf(sink), sink.interner()));
   }
 
   absl::Status CheckFound(const Analysis& analysis) const override {
@@ -285,7 +284,7 @@ class PathCommand final : public AnalysisCommand {
 
   std::string TargetPath() const override { return target_; }
   std::string TargetBytes(const AnalysisSink& sink) const override {
-    return PprofBytes(kForm, SamplesOf(sink), sink.interner());
+    return FormatPprof(kForm, SamplesOf(sink), sink.interner());
   }
 
  private:

@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "export/pprof/folded.h"
-#include "export/pprof/pprof_writer.h"
+#include "export/pprof/profile_frames.h"
 #include "gotrace/profile.h"
+#include "gotrace/profile_writer.h"
 #include "tools/cli/registry.h"
 #include "tools/commands/analysis_command.h"
 #include "tools/commands/time_columns.h"
@@ -222,12 +222,12 @@ class ProfileCommand final : public AnalysisCommand {
     return {"folded", " folded: a line for each stack, for flame graphs."};
   }
   void PrintOwnFormat(const AnalysisSink& sink, TextBuffer* out) const override {
-    AppendFolded(FormOf(Info().type), SamplesOf(sink.analysis()), sink.interner(), out);
+    out->Append(FormatFolded(FormOf(Info().type), SamplesOf(sink.analysis()), sink.interner()));
   }
 
   std::string TargetPath() const override { return target_; }
   std::string TargetBytes(const AnalysisSink& sink) const override {
-    return PprofBytes(FormOf(Info().type), SamplesOf(sink.analysis()), sink.interner());
+    return FormatPprof(FormOf(Info().type), SamplesOf(sink.analysis()), sink.interner());
   }
 
  private:
