@@ -149,7 +149,8 @@ Rows ReadTables(absl::string_view bytes, const TableOptions& options, EventSink*
 
 Rows TablesOf(const BuiltEvents& trace, const TableOptions& options) {
   // The reader is not asked for events.
-  absl::StatusOr<Reader> reader = Reader::FromBytes("go 1.26 trace\0\0\0" + std::string(3, '\0'));
+  const std::string header = "go 1.26 trace" + std::string(3, '\0');
+  absl::StatusOr<Reader> reader = Reader::FromBytes(header);
   Rows rows;
   EXPECT_TRUE(reader.ok());
   TraceTables tables(&*reader, options, &rows);
