@@ -35,7 +35,9 @@ uint64_t Read(const std::string& bytes, ReadMode mode) {
 }
 
 uint64_t Validate(const std::string& bytes) {
-  if (ValidateTrace(*SourceFromBytes(bytes), {}).bytes == 0) std::abort();
+  ValidateOptions options;
+  options.jobs = 1;
+  if (ValidateTrace(*SourceFromBytes(bytes), options).bytes == 0) std::abort();
   return 0;
 }
 

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "gotrace/byte_source.h"
-#include "gotrace/read_mode.h"
+#include "gotrace/reader_options.h"
 
 namespace gotrace::internal {
 

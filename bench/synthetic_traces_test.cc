@@ -134,6 +134,7 @@ struct Reading {
 Reading ReadWith(size_t jobs, const std::string& trace) {
   ReaderOptions options;
   options.jobs = jobs;
+  options.decodes_ahead = true;
   options.tuning.jobs_from_bytes = 0;
   absl::StatusOr<Reader> reader = Reader::FromBytes(trace, options);
   if (!reader.ok()) return {0, 0, reader.status().ToString()};

@@ -121,6 +121,7 @@ std::string ParseArguments(absl::Span<char* const> args, Arguments* arguments) {
 int Main(absl::Span<char* const> args) {
   ReaderOptions options;
   options.jobs = CoresFor(absl::GetFlag(FLAGS_jobs));
+  options.decodes_ahead = true;
   Arguments arguments;
   if (const std::string wrong = ParseArguments(args, &arguments); !wrong.empty()) {
     std::fprintf(stderr, "trace_bench: %s\n%s\n", wrong.c_str(), kUsageLine);

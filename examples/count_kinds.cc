@@ -1,4 +1,4 @@
-#include <gotrace/read_parallel.h>
+#include <gotrace/read.h>
 
 #include <iostream>
 #include <map>
@@ -22,11 +22,9 @@ class KindCounts : public gotrace::MergeableSink<KindCounts> {
 int main(int argc, char** argv) {
   auto source = gotrace::OpenSource(argc > 1 ? argv[1] : "trace.out");
   if (!source.ok()) return std::cerr << source.status().message() << '\n', 1;
-  gotrace::ReaderOptions options;
-  options.jobs = 0;  // All cores.
   std::unique_ptr<KindCounts> sink;
   const absl::Status status = gotrace::ReadParallel(
-      *std::move(source), options, [] { return std::make_unique<KindCounts>(); }, &sink);
+      *std::move(source), {}, [] { return std::make_unique<KindCounts>(); }, &sink);
   for (auto [kind, count] : sink->counts()) {
     std::cout << gotrace::EventKindName(kind) << ": " << count << '\n';
   }

@@ -1,4 +1,4 @@
-#include <gotrace/reader.h>
+#include <gotrace/read.h>
 
 #include <cstdio>
 #include <iostream>
@@ -9,12 +9,12 @@ int main(int argc, char** argv) {
   absl::StatusOr<gotrace::Reader> reader = gotrace::Reader::Open(argc > 1 ? argv[1] : "trace.out");
   if (!reader.ok()) return std::cerr << reader.status().message() << '\n', 1;
   std::map<int64_t, int> starts;
-  while (const gotrace::Event* event = reader->Next()) {
-    if (event->kind() != gotrace::EventKind::kStateTransition) continue;
-    const gotrace::StateTransition change = event->state_transition();
+  const absl::Status status = reader->ForEach([&](const gotrace::Event& event) {
+    if (event.kind() != gotrace::EventKind::kStateTransition) return;
+    const gotrace::StateTransition change = event.state_transition();
     if (change.go_to == gotrace::GoState::kRunning) ++starts[change.resource.id];
-  }
+  });
   for (auto [id, count] : starts) std::printf("goroutine %lld: %d\n", (long long)id, count);
-  if (!reader->status().ok()) return std::cerr << reader->status().message() << '\n', 1;
+  if (!status.ok()) return std::cerr << status.message() << '\n', 1;
   return 0;
 }

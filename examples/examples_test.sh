@@ -51,6 +51,10 @@ for program in count_starts longest_waits goroutine_times print_logs validate sa
   expect 1 "Is a directory" examples/$program "$TEST_TMPDIR"
 done
 expect 1 "[state-mismatch]" examples/validate_events
+expect 0 "" examples/view_beginning "$sound" "$TEST_TMPDIR/beginning"
+expect 0 "" tools/gotrace-dump convert --to=perfetto --until=100ms -o "$TEST_TMPDIR/expected" "$sound"
+expect 0 "" cmp "$TEST_TMPDIR/beginning" "$TEST_TMPDIR/expected"
+expect 1 "[batch-truncated]" examples/view_beginning "$cut" "$TEST_TMPDIR/beginning"
 expect 0 "greet: 2 times, at most" examples/trace_own_runs --times Ann Bob
 expect 0 "label:greet Bob" env GREET_TRACE2_PERF=1 examples/trace_own_runs Ann Bob
 exit $failed

@@ -1,5 +1,4 @@
-#include <gotrace/reader.h>
-#include <gotrace/trace_index.h>
+#include <gotrace/read.h>
 
 #include <iostream>
 

@@ -1,12 +1,11 @@
-#include <gotrace/reader.h>
-#include <gotrace/state_tracker.h>
+#include <gotrace/analyze.h>
 
 #include <algorithm>
 #include <iostream>
 #include <vector>
 
 // Keeps the ten longest intervals in which a goroutine was blocked.
-class LongestWaits : public gotrace::IntervalConsumer {
+class LongestWaits : public gotrace::Analysis {
  public:
   void AddGoroutine(const gotrace::GoInterval& interval) override {
     if (interval.state != gotrace::GoState::kWaiting) return;
@@ -24,13 +23,11 @@ class LongestWaits : public gotrace::IntervalConsumer {
 
 // Prints the ten longest waits of a trace: for what, what woke the goroutine, and where it blocked.
 int main(int argc, char** argv) {
-  absl::StatusOr<gotrace::Reader> reader = gotrace::Reader::Open(argc > 1 ? argv[1] : "trace.out");
-  if (!reader.ok()) return std::cerr << reader.status().message() << '\n', 1;
-  gotrace::Interner interner;
-  LongestWaits longest;
-  gotrace::StateTracker tracker(&interner, &longest);
-  const absl::Status status = gotrace::ReadInto(*reader, {&tracker});
-  for (const gotrace::GoInterval& wait : longest.waits()) {
+  auto source = gotrace::OpenSource(argc > 1 ? argv[1] : "trace.out");
+  if (!source.ok()) return std::cerr << source.status().message() << '\n', 1;
+  const auto longest = gotrace::Analyze<LongestWaits>(*std::move(source));
+  const gotrace::Interner& interner = longest.interner();
+  for (const gotrace::GoInterval& wait : longest->waits()) {
     const absl::string_view reason = interner.String(wait.reason);
     std::cout << wait.duration() / 1000 << " us: goroutine " << wait.goroutine << ", "
               << (reason.empty() ? "unknown reason" : reason) << ", "
@@ -40,5 +37,5 @@ int main(int argc, char** argv) {
       std::cout << "    " << frame.func << " (" << frame.file << ':' << frame.line << ")\n";
     }
   }
-  if (!status.ok()) return std::cerr << status.message() << '\n', 1;
+  if (!longest.status().ok()) return std::cerr << longest.status().message() << '\n', 1;
 }

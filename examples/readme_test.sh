@@ -30,8 +30,8 @@ show() {
   done
   [[ $(count "$language") -eq $number ]] || { echo "A block of $language is no example."; failed=1; }
 }
-show cpp count_starts.cc cmake/goroutine_counts.cc validate.cc salvage.cc longest_waits.cc goroutine_times.cc repair.cc \
-  print_logs.cc count_kinds.cc last_generation.cc trace_own_runs.cc
+show cpp count_starts.cc cmake/goroutine_counts.cc print_logs.cc salvage.cc last_generation.cc goroutine_times.cc \
+  longest_waits.cc validate.cc repair.cc view_beginning.cc count_kinds.cc trace_own_runs.cc
 show cmake cmake/CMakeLists.txt fetch-content/CMakeLists.txt
 show python bazel/WORKSPACE bazel/BUILD bazel/MODULE.bazel
 show ini bazel/.bazelrc

@@ -1,4 +1,4 @@
-#include <gotrace/reader.h>
+#include <gotrace/read.h>
 
 #include <cstdio>
 #include <iostream>

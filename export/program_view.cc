@@ -199,7 +199,7 @@ void ProgramView::Create(const Event& event) {
 
 void ProgramView::Change(ViewGoroutine& goroutine, GoState state, const Event& event) {
   const StringId reason = event.type() == EventType::kGoStop || event.type() == EventType::kGoBlock
-                              ? interner_.InternString(event.tables(), event.arg(0))
+                              ? interner_.InternString(event, event.arg(0))
                               : StringId::kEmpty;
   delegate_.ChangeState(goroutine, state, reason, event);
   state_counters_.Count(goroutine.state, state, /*is_late=*/false);

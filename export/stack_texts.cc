@@ -1,11 +1,12 @@
 #include "export/stack_texts.h"
 
+#include "parser/event/event_access.h"
 #include "parser/event/event_tables.h"
 
 namespace gotrace::internal {
 
 absl::string_view StackTexts::Find(const Stack& stack) {
-  const EventTables& tables = *stack.tables();
+  const EventTables& tables = *EventAccess::Tables(stack);
   if (tables_serial_ != tables.serial()) {
     tables_serial_ = tables.serial();
     texts_.clear();
@@ -23,7 +24,7 @@ absl::string_view StackTexts::Find(const Stack& stack) {
 
 StackTexts::Text StackTexts::Keep(uint32_t index, const Stack& stack) {
   // Tables grow when a Reader continues after an event that refers to a missing stack.
-  if (index >= texts_.size()) texts_.resize(stack.tables()->stack_count());
+  if (index >= texts_.size()) texts_.resize(EventAccess::Tables(stack)->stack_count());
   Text& text = texts_[index];
   if (text.size == 0 && buffer_.size() < kMaxSize) {
     text.begin = static_cast<uint32_t>(buffer_.size());

@@ -115,6 +115,7 @@ CheckedReading ReadAndCheck(absl::StatusOr<std::unique_ptr<ByteSource>> source, 
   options.mode = mode;
   options.tuning.exact_ties_threads = exact_ties_threads;
   options.jobs = jobs;
+  options.decodes_ahead = true;
   options.tuning.jobs_from_bytes = 0;
   options.on_fault = on_fault;
   absl::StatusOr<Reader> reader =

@@ -64,6 +64,7 @@ void RunTarget(absl::string_view input) {
       ReadAndCheck(SourceFromBytes(input), ReadMode::kStrict, input.size(), Forms::kAll);
   ReaderOptions options;
   options.jobs = input.size() % 3 == 0 ? 1 : 2;
+  options.decodes_ahead = true;
   options.tuning.jobs_from_bytes = 0;
   const Outcome blocks = ReadAllBlocks(Reader::FromBytes(input, options));
   CheckSameEvents(reading.events, blocks.events, "read in blocks");

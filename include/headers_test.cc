@@ -37,6 +37,54 @@ TEST(PublicHeaders, IncludeOnlyEachOtherAbseilAndTheStandardLibrary) {
   EXPECT_GT(headers, 20);
 }
 
+// Adds the header and all that it includes to `*names`.
+void AddIncluded(const std::string& name, std::set<std::string>* names) {
+  if (!names->insert(name).second) return;
+  std::ifstream file(absl::StrCat("include/", name));
+  for (std::string text; std::getline(file, text);) {
+    absl::string_view line = text;
+    if (!absl::ConsumePrefix(&line, "#include \"") || !absl::StartsWith(line, "gotrace/")) continue;
+    AddIncluded(std::string(line.substr(0, line.find('"'))), names);
+  }
+}
+
+// A program needs one header for each thing that it does.
+TEST(PublicHeaders, AreIncludedByThoseOfATask) {
+  std::set<std::string> included;
+  for (const absl::string_view task : {"read", "validate", "repair", "analyze", "export", "sql"}) {
+    AddIncluded(absl::StrCat("gotrace/", task, ".h"), &included);
+  }
+  std::set<std::string> others;
+  for (const auto& entry : std::filesystem::directory_iterator("include/gotrace")) {
+    if (!entry.is_regular_file()) continue;
+    const std::string name = absl::StrCat("gotrace/", entry.path().filename().string());
+    if (!included.contains(name)) others.insert(name);
+  }
+  EXPECT_EQ(others, (std::set<std::string>{"gotrace/event_builder.h", "gotrace/fxt_reader.h",
+                                           "gotrace/library_version.h", "gotrace/trace2.h",
+                                           "gotrace/trace2_event.h"}));
+}
+
+// Internal types may be members and friends, but users cannot name what a public function takes.
+TEST(PublicHeaders, HaveNoInternalTypesInPublicDeclarations) {
+  int lines = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("include/gotrace")) {
+    if (entry.path().extension() != ".h") continue;
+    std::ifstream file(entry.path());
+    bool is_public = false;
+    for (std::string text; std::getline(file, text);) {
+      const bool is_struct = absl::StartsWith(text, "struct ") && text.back() == '{';
+      if (is_struct || text == " public:") is_public = true;
+      if (text == " private:" || text == " protected:" || text == "};") is_public = false;
+      // Members of a class; what is indented further belongs to a function's body.
+      if (!absl::StartsWith(text, "  ") || absl::StartsWith(text, "   ") || !is_public) continue;
+      ++lines;
+      EXPECT_FALSE(absl::StrContains(text, "internal::")) << entry.path() << ": " << text;
+    }
+  }
+  EXPECT_GT(lines, 1000);
+}
+
 // Users see `gotrace`; what they should not rely on is in `gotrace::internal`.
 TEST(PublicHeaders, DeclareInternalNamesInTheInternalNamespace) {
   int namespaces = 0;

@@ -76,6 +76,27 @@ symbols=$(nm --dynamic --defined-only "$extension" | cut -d ' ' -f 3-)
 (cd "$prefix/include" && printf '#include <%s>\n' gotrace/*.h) >all_headers.cc
 check "including all headers" g++ -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I "$prefix/include" all_headers.cc
 
+# clang warns of views of what is destroyed at once; g++ has no attribute for that.
+if clang=$(command -v clang++ clang++-14 | head -n 1) && [[ $clang ]]; then
+  cat >views.cc <<'END'
+#include <gotrace/analyze.h>
+#include <gotrace/read.h>
+
+std::string Bytes();
+std::unique_ptr<gotrace::ByteSource> Source();
+
+const auto reader = gotrace::Reader::FromBytes(Bytes());
+const auto source = gotrace::SourceFromBytes(Bytes());
+const gotrace::Event* const event = gotrace::Reader::FromBytes("")->Next();
+const absl::Status& status = gotrace::TraceIndex().status();
+const auto generations = gotrace::TraceIndex().generations();
+const absl::string_view text = gotrace::Interner().String(gotrace::StringId::kEmpty);
+const auto groups = gotrace::Analyze<gotrace::GoroutineStats>(Source())->groups();
+END
+  warned=$("$clang" -std=c++20 -fsyntax-only -I "$prefix/include" views.cc 2>&1 | grep -o '^views.cc:[0-9]*:.*-Wdangling' | cut -d : -f 2 | tr '\n' ' ')
+  [[ $warned == "7 8 9 10 11 12 13 " ]] || fail "clang warns of views in these lines: $warned"
+fi
+
 # The shared library exports what public headers declare.
 nm --dynamic --defined-only --demangle "$libraries/libgotrace.so" | cut -d ' ' -f 3- | grep -v '^GOTRACE_' >exports
 [[ $(wc -l <exports) -gt 500 ]] || fail "the shared library exports $(wc -l <exports) symbols"

@@ -15,6 +15,7 @@
 #include "gotrace/reader.h"
 #include "gotrace/version.h"
 #include "gtest/gtest.h"
+#include "parser/reader/reader_access.h"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 #include "tracev2/batch_encoder.h"
@@ -35,8 +36,8 @@ Rewritten Rewrite(absl::string_view bytes, bool order_by_time = false) {
   WriterEventCollector collector;
   const Reader* current = nullptr;
   std::unique_ptr<GenerationWriter> writer;
-  ReaderOptions options;
-  options.on_generation_end = [&](const GenerationTables& tables, const TableUse&) {
+  ReaderHooks hooks;
+  hooks.on_generation_end = [&](const GenerationTables& tables, const TableUse&) {
     const OwnTables own(tables);
     GenerationContent content(own);
     content.number = current->generation().number;
@@ -49,7 +50,7 @@ Rewritten Rewrite(absl::string_view bytes, bool order_by_time = false) {
     content.order_by_time = order_by_time;
     rewritten.generations.push_back(writer->Write(content, &rewritten.bytes));
   };
-  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes, options);
+  absl::StatusOr<Reader> reader = ReaderAccess::FromSource(*SourceFromBytes(bytes), {}, hooks);
   EXPECT_TRUE(reader.ok()) << reader.status();
   current = &*reader;
   writer = std::make_unique<GenerationWriter>(reader->version());

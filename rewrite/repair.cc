@@ -306,4 +306,17 @@ absl::Status Repair(const OpenInput& open, RepairSink sink, RepairPlan* plan,
   }
 }
 
+absl::StatusOr<std::string> RepairBytes(absl::string_view bytes, RepairPlan* plan,
+                                        const RepairOptions& options) {
+  std::string repaired;
+  const auto append = [&](absl::string_view part) {
+    repaired.append(part.data(), part.size());
+    return absl::OkStatus();
+  };
+  absl::Status status =
+      Repair([&] { return SourceFromBytes(bytes, options.limits); }, append, plan, options);
+  if (!status.ok()) return status;
+  return repaired;
+}
+
 }  // namespace gotrace

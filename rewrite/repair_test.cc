@@ -211,6 +211,20 @@ TEST(Repair, InOneCallTellsThePlanAndErrors) {
   EXPECT_EQ(FaultOf(limited)->id, FaultId::kLimitGenerationBytes) << limited;
 }
 
+TEST(Repair, OfBytesReturnsWhatTheCallPassesOn) {
+  const std::string sound = ReadTestTrace("go1.27-annotations.trace");
+  const std::string cut = sound.substr(0, sound.size() / 2);
+  RepairPlan plan;
+  const absl::StatusOr<std::string> repaired = RepairBytes(cut, &plan);
+  ASSERT_TRUE(repaired.ok()) << repaired.status();
+  EXPECT_TRUE(*repaired == RepairInOneCall([&] { return SourceFromBytes(cut); }).bytes);
+  const Outcome read = ReadAll(Reader::FromBytes(*repaired));
+  EXPECT_TRUE(read.status.ok()) << read.status;
+  EXPECT_EQ(read.events.size(), plan.events_with_syncs);
+  EXPECT_TRUE(*RepairBytes(Zstd(sound)) == sound);
+  EXPECT_TRUE(FaultOf(RepairBytes("not a trace").status()).has_value());
+}
+
 TEST(Repair, RemovesTextBetweenBatches) {
   const std::string one = BatchBytes(26, GenerationText(1));
   const std::string two = BatchBytes(26, GenerationText(2));

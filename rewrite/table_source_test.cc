@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
+#include "parser/reader/reader_access.h"
 #include "rewrite/generation_writer.h"
 #include "rewrite/joined_tables.h"
 #include "rewrite/table_additions.h"
@@ -239,9 +240,9 @@ TEST(TableSource, JoinedTablesOfTracesHaveAllOfTheirStacks) {
   };
   for (const absl::string_view name : {"go1.22-annotations", "go1.25-gc", "go1.27-annotations"}) {
     const std::string bytes = ReadTestTrace(absl::StrCat(name, ".trace"));
-    ReaderOptions options;
-    options.on_generation_end = add;
-    ReadAll(Reader::FromBytes(bytes, options));
+    ReaderHooks hooks;
+    hooks.on_generation_end = add;
+    ReadAll(ReaderAccess::FromSource(*SourceFromBytes(bytes), {}, hooks));
   }
   const std::vector<Shown> found = ReadBack(joined);
   const auto without_pcs = [](Shown stack) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/types/span.h"
+#include "parser/reader/reader_access.h"
 #include "parser/source/borrowed_source.h"
 
 namespace gotrace::internal {
@@ -45,15 +46,16 @@ absl::Status TraceCollector::Open(ByteSource* source, const ReaderLimits& limits
   options.mode = ReadMode::kSalvage;
   options.limits = limits;
   options.on_fault = [this](const Fault& fault) { Note(fault); };
-  options.on_batch = [this](const Batch& batch, const std::optional<Fault>& fault) {
+  ReaderHooks hooks;
+  hooks.on_batch = [this](const Batch& batch, const std::optional<Fault>& fault) {
     generation_.sound_batches &= !fault.has_value() && !batch.shortened;
     generation_.batches.push_back(batch);
   };
-  options.on_generation_end = [this](const GenerationTables& tables, const TableUse&) {
+  hooks.on_generation_end = [this](const GenerationTables& tables, const TableUse&) {
     EndGeneration(tables);
   };
-  absl::StatusOr<Reader> reader =
-      Reader::FromSource(std::make_unique<BorrowedSource>(source), std::move(options));
+  absl::StatusOr<Reader> reader = ReaderAccess::FromSource(std::make_unique<BorrowedSource>(source),
+                                                           std::move(options), std::move(hooks));
   if (!reader.ok()) return reader.status();
   plan_.version = reader->version();
   reader_ = *std::move(reader);

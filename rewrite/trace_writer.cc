@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gotrace/internal/event_spec.h"
+#include "parser/event/event_access.h"
 #include "rewrite/event_encoder.h"
 
 namespace gotrace::internal {
@@ -14,7 +15,8 @@ class NoTables final : public EventTables {};
 
 const EventTables& TablesOf(const Event& event) {
   static const EventTables& none = *new NoTables();
-  return event.tables() == nullptr ? none : *event.tables();
+  const EventTables* const tables = EventAccess::Tables(event);
+  return tables == nullptr ? none : *tables;
 }
 
 }  // namespace
@@ -59,7 +61,7 @@ void TraceWriter::BeginGeneration(const Event& sync) {
   generation_ = std::make_unique<Collected>();
   generation_->begin = sync.time();
   // The last kSync event of a trace begins nothing.
-  generation_->is_stated = sync.tables() != nullptr;
+  generation_->is_stated = EventAccess::Tables(sync) != nullptr;
   const EventTables& tables = TablesOf(sync);
   generation_->clock_snapshot = tables.clock_snapshot();
   generation_->experimental_batches = ExperimentalBatches(tables);

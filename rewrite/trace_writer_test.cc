@@ -16,6 +16,7 @@
 #include "gotrace/reader.h"
 #include "gotrace/validate.h"
 #include "gtest/gtest.h"
+#include "parser/reader/reader_access.h"
 #include "testdata/test_data.h"
 #include "testing/golden_case.h"
 #include "testing/test_util.h"
@@ -127,11 +128,11 @@ std::string Garble(absl::string_view text) {
 
 std::vector<std::string> StringsOf(absl::string_view bytes) {
   std::vector<std::string> strings;
-  ReaderOptions options;
-  options.on_generation_end = [&](const GenerationTables& tables, const TableUse&) {
+  ReaderHooks hooks;
+  hooks.on_generation_end = [&](const GenerationTables& tables, const TableUse&) {
     for (size_t i = 0; i < tables.string_count(); ++i) strings.emplace_back(tables.StringAt(i));
   };
-  ReadAll(Reader::FromBytes(bytes, options));
+  ReadAll(ReaderAccess::FromSource(*SourceFromBytes(bytes), {}, hooks));
   std::sort(strings.begin(), strings.end());
   return strings;
 }

@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/fault.h"
-#include "gotrace/read_mode.h"
+#include "gotrace/reader_options.h"
 
 namespace gotrace::internal {
 

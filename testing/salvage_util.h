@@ -13,7 +13,7 @@
 #include "gotrace/event_kind.h"
 #include "gotrace/event_type.h"
 #include "gotrace/fault.h"
-#include "gotrace/read_mode.h"
+#include "gotrace/reader_options.h"
 
 namespace gotrace::internal {
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "bench/synthetic_traces.h"
-#include "gotrace/read_mode.h"
+#include "gotrace/reader_options.h"
 #include "gtest/gtest.h"
 #include "testing/subprocess.h"
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "parser/event/event_access.h"
 #include "parser/event/event_tables.h"
 #include "parser/order/fault_context.h"
 #include "util/quote.h"
@@ -83,7 +84,7 @@ template <ResourceKind kKind>
   } else if (IsExecuting<kKind>(from)) {
     CheckStop<kKind>(event, resource);
   }
-  resource->history.Add(event.offset(), event.tags(), &resource->transitions);
+  resource->history.Add(event.offset(), EventAccess::Tags(event), &resource->transitions);
   if (to != kNotExist) return;
   EndSpans(event);
   table.Erase(resource);
@@ -341,7 +342,7 @@ void EventValidator::BeginStacks(const EventTables* tables) {
   const uint64_t last = tables == nullptr ? 0 : tables->last_near_stack();
   std::vector<uint64_t> incomplete;
   for (uint64_t id = 1; id <= last; ++id) {
-    if (!IsComplete(Stack(tables, id))) incomplete.push_back(id);
+    if (!IsComplete(EventAccess::MakeStack(tables, id))) incomplete.push_back(id);
   }
   unchecked_stacks_.Begin(last, incomplete);
   checked_stacks_.Clear();
@@ -380,7 +381,7 @@ void EventValidator::CheckSync(const Event& event) {
     if (!lost_) Resume();
     last_clocks_.reset();
   }
-  BeginStacks(event.tables());
+  BeginStacks(EventAccess::Tables(event));
   ended_before_ = std::exchange(ended_, {});
   CheckClocks(event, sync);
 }

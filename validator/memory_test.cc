@@ -87,6 +87,7 @@ void ReadEvents(std::unique_ptr<ByteSource> source, Way way, const ReaderLimits&
 void ValidateEvents(std::unique_ptr<ByteSource> source, const ReaderLimits& limits, Read* read) {
   ValidateOptions options;
   options.limits = limits;
+  options.jobs = 1;  // Another core may have events ahead.
   const ValidationReport report = ValidateTrace(std::move(source), options);
   read->events = report.events;
   for (int i = 0; i < kFaultIdEnd; ++i) {

@@ -22,12 +22,25 @@ ValidationReport ValidateTrace(std::unique_ptr<ByteSource> source, const Validat
   return report;
 }
 
-ValidationReport ValidateFile(const std::string& path, const ValidateOptions& options) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(path, options.limits);
+namespace {
+
+// Validates a source that could be opened, and otherwise reports why it could not.
+ValidationReport ValidateOpened(absl::StatusOr<std::unique_ptr<ByteSource>> source,
+                                const ValidateOptions& options) {
   if (source.ok()) return ValidateTrace(*std::move(source), options);
   ValidationReport report;
   internal::TraceValidator(options, &report).Stop(source.status());
   return report;
+}
+
+}  // namespace
+
+ValidationReport ValidateFile(const std::string& path, const ValidateOptions& options) {
+  return ValidateOpened(OpenSource(path, options.limits), options);
+}
+
+ValidationReport ValidateBytes(absl::string_view bytes, const ValidateOptions& options) {
+  return ValidateOpened(SourceFromBytes(bytes, options.limits), options);
 }
 
 std::string FormatVerdict(const ValidationReport& report) {

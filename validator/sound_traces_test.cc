@@ -23,6 +23,17 @@ TEST(SoundTracesTest, HaveNoErrorsAndNoWarnings) {
   }
 }
 
+TEST(SoundTracesTest, CanBeBytesOrAFile) {
+  const std::string name = "go1.27-gc.trace.zst";
+  const ValidationReport file = ValidateFile(TestFilePath(name));
+  const ValidationReport bytes = ValidateBytes(ReadTestFile(name));
+  EXPECT_EQ(bytes.verdict(), Verdict::kSound);
+  EXPECT_EQ(bytes.events, file.events);
+  EXPECT_EQ(bytes.bytes, file.bytes);
+  EXPECT_EQ(bytes.counts, file.counts);
+  EXPECT_EQ(ValidateBytes("").verdict(), Verdict::kBroken);
+}
+
 // A page that was downloaded in place of a trace is not a trace, however its bytes arrive, and the
 // skipped bytes count as read.
 TEST(SoundTracesTest, CountTheBytesOfInputThatIsNotATrace) {

@@ -80,7 +80,8 @@ void TraceValidator::RunUndone(std::unique_ptr<ByteSource> source) {
       PlanSegments(*source, options_.jobs, options_.tuning.jobs_from_bytes, options_.keep_going);
   // The validator gets the types of tasks from their beginnings.
   plan.finds_tasks = false;
-  absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), MakeOptions());
+  absl::StatusOr<Reader> reader =
+      ReaderAccess::FromSource(std::move(source), MakeOptions(), MakeHooks());
   if (!reader.ok()) {
     source_ = nullptr;  // The first attempt destroyed it.
     Stop(reader.status());
@@ -112,14 +113,21 @@ ReaderOptions TraceValidator::MakeOptions() {
     options.on_time_back = [this](const Place& place, int64_t last_time) {
       AddTimeBack(place, last_time);
     };
-    options.on_generation_end = [this](const GenerationTables& tables, const TableUse& use) {
+  }
+  return options;
+}
+
+ReaderHooks TraceValidator::MakeHooks() {
+  ReaderHooks hooks;
+  if (options_.strictness == Strictness::kAll) {
+    hooks.on_generation_end = [this](const GenerationTables& tables, const TableUse& use) {
       FlushInnermost();
       table_checks_.EndGeneration(generation_.number, tables, is_whole_ ? &use : nullptr);
       is_whole_ = true;
       KeepReasons(tables);
     };
   }
-  return options;
+  return hooks;
 }
 
 void TraceValidator::Stop(const absl::Status& status) {
@@ -260,7 +268,7 @@ void TraceValidator::CheckBlocked(const Reader& reader) {
       reader.losses().faults > 0) {
     return;
   }
-  const WaitingGoroutines waiting = reader.CountWaiting();
+  const WaitingGoroutines waiting = ReaderAccess::CountWaiting(reader);
   std::map<std::string, uint64_t> by_reason;
   uint64_t others = waiting.front() + waiting.back();
   uint64_t total = others;

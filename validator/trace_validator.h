@@ -22,6 +22,7 @@
 #include "gotrace/transport.h"
 #include "gotrace/validate.h"
 #include "parser/reader/read_segments.h"
+#include "parser/reader/reader_access.h"
 #include "validator/event_validator.h"
 #include "validator/foreign_input.h"
 #include "validator/retaining_source.h"
@@ -62,6 +63,7 @@ class TraceValidator final : public SegmentConsumer {
   void Stop(const absl::Status& status);
 
   ReaderOptions MakeOptions() override;
+  ReaderHooks MakeHooks() override;
   std::unique_ptr<ByteSource> Wrap(std::unique_ptr<ByteSource> source) override;
   void Read(Reader& reader, absl::FunctionRef<bool()> stops) override;
   bool Append(SegmentConsumer& next) override;

@@ -1,6 +1,6 @@
-#include "gotrace/analyze.h"
-
 #include <optional>
+
+#include "gotrace/run_analysis.h"
 
 namespace gotrace {
 namespace {
@@ -32,8 +32,10 @@ absl::Status ReadWindow(std::unique_ptr<ByteSource> source, const AnalyzeOptions
   window.filter.since_start = options.window.filter.since_start;
   window.whole_generations = true;
   window.on_progress = options.on_progress;
+  ReaderOptions reader_options = options.reader;
+  reader_options.decodes_ahead = true;
   absl::StatusOr<WindowReader> reader =
-      WindowReader::Open(std::move(source), window, options.reader);
+      WindowReader::Open(std::move(source), window, std::move(reader_options));
   if (!reader.ok()) return reader.status();
   absl::Span<const Event> block = reader->NextBlock();
   EventFilter filter = options.window.filter;

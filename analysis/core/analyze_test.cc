@@ -1,5 +1,3 @@
-#include "gotrace/analyze.h"
-
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +16,7 @@
 #include "gotrace/mutator_utilization.h"
 #include "gotrace/proc_stats.h"
 #include "gotrace/profile.h"
+#include "gotrace/run_analysis.h"
 #include "gotrace/task_stats.h"
 #include "gotrace/task_story.h"
 #include "gotrace/trace_metrics.h"

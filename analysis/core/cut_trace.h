@@ -15,6 +15,7 @@
 #include "gotrace/event_sink.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
+#include "parser/event/event_access.h"
 
 namespace gotrace::internal {
 
@@ -28,7 +29,7 @@ class CutTrace final : public EventSink {
   void Add(absl::Span<const Event> events) override {
     const Event& first = events.front();
     if (parts_.empty()) start_ = first.time();
-    if (first.kind() == EventKind::kSync && first.tables() != nullptr &&
+    if (first.kind() == EventKind::kSync && EventAccess::Tables(first) != nullptr &&
         generations_++ % size_ == 0) {
       parts_.push_back(make_(AnalysisSink::Options()));
       if (parts_.size() > 1) parts_.back()->StartInMiddle(start_);

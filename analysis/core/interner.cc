@@ -3,6 +3,7 @@
 #include <string>
 
 #include "analysis/core/interner_impl.h"
+#include "parser/event/event_access.h"
 
 namespace gotrace {
 
@@ -70,7 +71,8 @@ void Interner::Impl::UseTables(const internal::EventTables& tables) {
     if (place >= far_stacks.size()) far_stacks.resize(tables.stack_count(), kUnknown);
     known = &far_stacks[place];
   }
-  if (*known == kUnknown) *known = static_cast<uint32_t>(AddStack(Stack(&tables, id)));
+  if (*known == kUnknown)
+    *known = static_cast<uint32_t>(AddStack(internal::EventAccess::MakeStack(&tables, id)));
   return StackId{*known};
 }
 
@@ -83,12 +85,12 @@ Interner::~Interner() = default;
 
 StringId Interner::InternString(absl::string_view text) { return impl_->AddString(text); }
 
-StringId Interner::InternString(const internal::EventTables* tables, uint64_t id) {
-  return impl_->FindString(tables, id);
+StringId Interner::InternString(const Event& event, uint64_t id) {
+  return impl_->FindString(internal::EventAccess::Tables(event), id);
 }
 
 StackId Interner::InternStack(const Stack& stack) {
-  return impl_->FindStack(stack.tables(), stack.id());
+  return impl_->FindStack(internal::EventAccess::Tables(stack), stack.id());
 }
 
 StringId Interner::InternRange(const RangeParts& range) {

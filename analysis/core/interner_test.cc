@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
+#include "parser/event/event_access.h"
+#include "parser/event/event_writer.h"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 
@@ -68,7 +70,7 @@ TEST(Interner, KeepsStringsOnce) {
 
 TEST(Interner, FindsWhatTheTablesLack) {
   Interner interner;
-  EXPECT_EQ(interner.InternString(nullptr, 1), StringId::kEmpty);
+  EXPECT_EQ(interner.InternString(Event(), 1), StringId::kEmpty);
   EXPECT_EQ(interner.InternStack(Stack()), StackId::kNone);
   FirstGeneration first(Assemble(R"(Trace Go1.22
 EventBatch gen=1 m=0 time=1 size=auto
@@ -88,15 +90,17 @@ ProcStatus dt=1 p=0 pstatus=2
 )"));
   ASSERT_NE(first.generation, nullptr);
   const EventTables* const tables = &first.generation->tables();
-  EXPECT_EQ(interner.InternStack(Stack(tables, 0)), StackId::kNone);
-  EXPECT_EQ(interner.InternStack(Stack(tables, 6)), StackId::kNone);
-  EXPECT_EQ(interner.InternString(tables, 7), StringId::kEmpty);
-  EXPECT_EQ(interner.InternString(tables, uint64_t{1} << 60), StringId::kEmpty);
-  EXPECT_EQ(interner.String(interner.InternString(tables, 1000000000000)), "far");
-  EXPECT_EQ(interner.String(interner.InternString(tables, 1)), "f");
-  EXPECT_EQ(interner.String(interner.InternString(tables, 1)), "f");
-  const StackId stack = interner.InternStack(Stack(tables, 5));
-  EXPECT_EQ(interner.InternStack(Stack(tables, 5)), stack);
+  Event event;
+  EventWriter(&event).Tables(tables);
+  EXPECT_EQ(interner.InternStack(EventAccess::MakeStack(tables, 0)), StackId::kNone);
+  EXPECT_EQ(interner.InternStack(EventAccess::MakeStack(tables, 6)), StackId::kNone);
+  EXPECT_EQ(interner.InternString(event, 7), StringId::kEmpty);
+  EXPECT_EQ(interner.InternString(event, uint64_t{1} << 60), StringId::kEmpty);
+  EXPECT_EQ(interner.String(interner.InternString(event, 1000000000000)), "far");
+  EXPECT_EQ(interner.String(interner.InternString(event, 1)), "f");
+  EXPECT_EQ(interner.String(interner.InternString(event, 1)), "f");
+  const StackId stack = interner.InternStack(EventAccess::MakeStack(tables, 5));
+  EXPECT_EQ(interner.InternStack(EventAccess::MakeStack(tables, 5)), stack);
   EXPECT_EQ(FramesOf(interner, stack), "1 f f:3\n");
   EXPECT_EQ(interner.RootFunction(stack), "f");
   EXPECT_EQ(interner.RootFunction(StackId::kNone), "");

@@ -233,7 +233,7 @@ TEST(ProcStats, KnowTheLimitOfALaterGeneration) {
 TEST(ProcStats, HaveOnlyTheSelectedPs) {
   const BuiltEvents events = OneMigration();
   EventFilter filter;
-  filter.procs = {1};
+  filter.procs = {ProcId{1}};
   AnalysisSink sink([&](Interner* /*interner*/) { return std::make_unique<ProcStats>(filter); },
                     {});
   sink.Add(events.events());

@@ -203,7 +203,7 @@ TEST(GoroutineStats, KeepOnlySelectedGoroutines) {
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
   ASSERT_TRUE(reader.ok());
   Options options = {.keep_each = true};
-  options.filter.goroutines = {1};
+  options.filter.goroutines = {GoId{1}};
   const std::unique_ptr<AnalysisSink> sink = MakeSink(options);
   ASSERT_TRUE(ReadInto(*reader, {sink.get()}).ok());
   ASSERT_EQ(StatsOf(*sink).lives().size(), 1);

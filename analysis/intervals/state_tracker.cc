@@ -19,6 +19,7 @@
 #include "analysis/core/time_sums.h"
 #include "gotrace/event_type.h"
 #include "gotrace/internal/event_rules.h"
+#include "parser/event/event_access.h"
 #include "util/dense_table.h"
 
 namespace gotrace {
@@ -412,10 +413,11 @@ template <const StateTracker::Impl::Change& kChange>
   now.begin_clipped = now.end_clipped = now.starts_life = false;
   now.state = GoTo(event);
   now.begun_by = cause;
-  now.reason =
-      kChange.has_reason ? ids_.FindString(event.tables(), event.arg(0)) : StringId::kEmpty;
+  now.reason = kChange.has_reason
+                   ? ids_.FindString(internal::EventAccess::Tables(event), event.arg(0))
+                   : StringId::kEmpty;
   if (kChange.has_own_stack) {
-    now.stack = ids_.FindStack(event.tables(), event.stack_id());
+    now.stack = ids_.FindStack(internal::EventAccess::Tables(event), event.stack_id());
   }
   if (kChange.place == Place::kNowhere || kChange.place == Place::kOff) {
     PutOn(ThreadId::kNone, ProcId::kNone, &now);
@@ -700,7 +702,7 @@ Cause StateTracker::Impl::CauseByGoroutine(const Event& event) const {
   if (event.goroutine() == GoId::kNone) return CauseOf(event, CauseKind::kUnknown);
   Cause cause = CauseOf(event, CauseKind::kGoroutine);
   cause.goroutine = event.goroutine();
-  cause.stack = ids_.FindStack(event.tables(), event.stack_id());
+  cause.stack = ids_.FindStack(internal::EventAccess::Tables(event), event.stack_id());
   return cause;
 }
 

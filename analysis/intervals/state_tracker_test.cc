@@ -13,6 +13,7 @@
 #include "gotrace/internal/event_spec.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
+#include "parser/event/event_access.h"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 
@@ -26,7 +27,8 @@ class CutTrace {
 
   void Add(absl::Span<const Event> events) {
     const Event& first = events.front();
-    const bool begins_generation = first.kind() == EventKind::kSync && first.tables() != nullptr &&
+    const bool begins_generation = first.kind() == EventKind::kSync &&
+                                   EventAccess::Tables(first) != nullptr &&
                                    generations_++ % size_ == 0;
     if (begins_generation) {
       parts_.push_back(std::make_unique<TrackedTrace>());

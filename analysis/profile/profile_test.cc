@@ -118,7 +118,7 @@ TEST(Profile, SumsToTheTimesOfPs) {
     for (const ProcUse& use : static_cast<const ProcStats&>(procs.analysis()).procs()) {
       SCOPED_TRACE(use.proc.value);
       Profile::Options options = OptionsOf(ProfileType::kWall);
-      options.filter.procs = {use.proc.value};
+      options.filter.procs = {use.proc};
       const std::unique_ptr<AnalysisSink> sink = MakeSink(options);
       ASSERT_TRUE(read({sink.get()}).ok());
       const ProcTimes& times = use.times;
@@ -128,7 +128,7 @@ TEST(Profile, SumsToTheTimesOfPs) {
     for (const auto& [thread, time] : by_thread) {
       if (thread == ThreadId::kNone) continue;
       Profile::Options options = OptionsOf(ProfileType::kWall);
-      options.filter.threads = {thread.value};
+      options.filter.threads = {thread};
       const std::unique_ptr<AnalysisSink> sink = MakeSink(options);
       ASSERT_TRUE(read({sink.get()}).ok());
       EXPECT_EQ(SumOf(*sink), time);
@@ -315,7 +315,7 @@ TEST(Profile, HasNoEmptySamplesOfRegions) {
   events.Go(kGoSyscallEndBlocked, 20, -1, 7, GoState::kSyscall, GoState::kRunnable);
   events.Sync(30, 2);
   RegionProfile::Options options = ByRegion(ProfileType::kWall);
-  options.filter.procs = {0};
+  options.filter.procs = {ProcId{0}};
   const std::unique_ptr<AnalysisSink> sink = MakeSink(options);
   sink->Add(events.events());
   ASSERT_TRUE(sink->Finish().ok());

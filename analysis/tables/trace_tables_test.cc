@@ -149,7 +149,8 @@ Rows ReadTables(absl::string_view bytes, const TableOptions& options, EventSink*
 
 Rows TablesOf(const BuiltEvents& trace, const TableOptions& options) {
   // The reader is not asked for events.
-  absl::StatusOr<Reader> reader = Reader::FromBytes("go 1.26 trace\0\0\0" + std::string(3, '\0'));
+  const std::string header = "go 1.26 trace" + std::string(3, '\0');
+  absl::StatusOr<Reader> reader = Reader::FromBytes(header);
   Rows rows;
   EXPECT_TRUE(reader.ok());
   TraceTables tables(&*reader, options, &rows);
@@ -871,7 +872,7 @@ TEST(TraceTables, MakeOnlyTheColumnsThatAreWanted) {
 
 TEST(TraceTables, HaveOnlyEventsThatAreSelected) {
   TableOptions options = AllOfThem();
-  options.events.goroutines = {1};
+  options.events.goroutines = {GoId{1}};
   const std::string bytes = ReadTestTrace("go1.27-annotations.trace");
   Rows rows = ReadTables(bytes, options);
   ASSERT_FALSE(rows.of(TableId::kEvents).empty());

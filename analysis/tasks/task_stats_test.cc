@@ -279,7 +279,7 @@ TEST(TaskStats, HaveOnlyWhatIsSelected) {
   const RegionLife& chosen = regions[regions.size() / 2];
   ASSERT_TRUE(chosen.begin.has_value() && chosen.end.has_value());
   EventFilter filter;
-  filter.goroutines = {chosen.goroutine.value};
+  filter.goroutines = {chosen.goroutine};
   // The second half of the region.
   filter.times.from = *chosen.begin + (*chosen.end - *chosen.begin) / 2;
   filter.times.to = *chosen.end;

@@ -1,5 +1,4 @@
 #include <gotrace/analyze.h>
-#include <gotrace/goroutine_stats.h>
 
 #include <iostream>
 

@@ -203,20 +203,20 @@ TEST(ChromeExporter, ShowsWhatTheFilterSelects) {
     return lanes;
   };
   ChromeOptions goroutine;
-  goroutine.filter.goroutines = {2};
+  goroutine.filter.goroutines = {GoId{2}};
   EXPECT_THAT(slices(goroutine), ElementsAre(R"("G2 main.f")", R"("syscall")"));
   ChromeOptions proc;
-  proc.filter.procs = {0};
+  proc.filter.procs = {ProcId{0}};
   EXPECT_THAT(slices(proc), ElementsAre(R"("a \"task\"")", R"("G1")"));
   ChromeOptions thread;
-  thread.filter.threads = {9};
+  thread.filter.threads = {ThreadId{9}};
   EXPECT_THAT(slices(thread), ElementsAre(R"("G4 main.f")"));
   ChromeOptions kind;
   kind.filter.kinds = {EventKind::kTaskEnd};
   EXPECT_THAT(slices(kind), ElementsAre(R"("a \"task\"")"));
   // Both ends of an arrow must be shown.
   EXPECT_THAT(Find(Convert(Assemble(kTrace), goroutine), kArrow), IsEmpty());
-  goroutine.filter.goroutines = {1, 2};
+  goroutine.filter.goroutines = {GoId{1}, GoId{2}};
   EXPECT_EQ(Find(Convert(Assemble(kTrace), goroutine), kArrow).size(), 1u);
 }
 
@@ -356,23 +356,23 @@ ChromeOptions FocusOn(ChromeFocus::On on, ChromeOptions options) {
 
 TEST(ChromeFocus, AddsTheGoroutinesThatUnblocked) {
   ChromeOptions options;
-  options.filter.goroutines = {2};
+  options.filter.goroutines = {GoId{2}};
   EXPECT_THAT(FocusOn(ChromeFocus::On::kRelatedGoroutines, options).filter.goroutines,
-              UnorderedElementsAre(1, 2));
-  options.filter.goroutines = {1};
+              UnorderedElementsAre(GoId{1}, GoId{2}));
+  options.filter.goroutines = {GoId{1}};
   EXPECT_THAT(FocusOn(ChromeFocus::On::kRelatedGoroutines, options).filter.goroutines,
-              UnorderedElementsAre(1));
+              UnorderedElementsAre(GoId{1}));
 }
 
 TEST(ChromeFocus, SelectsTheGoroutinesAndTimesOfTasks) {
   ChromeOptions options;
   const ChromeOptions all = FocusOn(ChromeFocus::On::kTasks, options);
-  EXPECT_TRUE(all.filter.goroutines.contains(1));
-  EXPECT_FALSE(all.filter.goroutines.contains(2));
+  EXPECT_TRUE(all.filter.goroutines.contains(GoId{1}));
+  EXPECT_FALSE(all.filter.goroutines.contains(GoId{2}));
   EXPECT_TRUE(all.filter.times.MatchesAll());
   options.tasks = {TaskId{5}};
   const ChromeOptions one = FocusOn(ChromeFocus::On::kTasks, options);
-  EXPECT_TRUE(one.filter.goroutines.contains(1));
+  EXPECT_TRUE(one.filter.goroutines.contains(GoId{1}));
   EXPECT_EQ(one.filter.times.from, 1007);
   EXPECT_EQ(one.filter.times.to, 2010);
   const ChromeOptions times = FocusOn(ChromeFocus::On::kTaskTimes, options);

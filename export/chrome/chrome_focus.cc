@@ -13,10 +13,10 @@
 namespace gotrace {
 namespace {
 
-using GoIds = std::set<int64_t>;
+using GoIds = std::set<GoId>;
 
 // No goroutine has this id; an empty filter would mean all goroutines.
-constexpr int64_t kNoGoroutine = -2;
+constexpr GoId kNoGoroutine{-2};
 
 }  // namespace
 
@@ -33,21 +33,21 @@ class ChromeFocus::State {
         TaskUse& use = uses_[task.id];
         use.begin = event.time();
         use.parent = task.parent;
-        use.goroutines.insert(event.goroutine().value);
+        use.goroutines.insert(event.goroutine());
         break;
       }
       case EventKind::kTaskEnd: {
         TaskUse& use = uses_[event.task().id];
         use.end = event.time();
-        use.goroutines.insert(event.goroutine().value);
+        use.goroutines.insert(event.goroutine());
         break;
       }
       case EventKind::kRegionBegin:
       case EventKind::kRegionEnd:
-        uses_[event.region().task].goroutines.insert(event.goroutine().value);
+        uses_[event.region().task].goroutines.insert(event.goroutine());
         break;
       case EventKind::kLog:
-        uses_[event.log().task].goroutines.insert(event.goroutine().value);
+        uses_[event.log().task].goroutines.insert(event.goroutine());
         break;
       default:
         break;
@@ -86,7 +86,7 @@ class ChromeFocus::State {
         event.transition_to() == static_cast<uint8_t>(GoState::kWaiting)) {
       return;
     }
-    unblocks_.emplace(event.goroutine().value, event.transition_resource().id);
+    unblocks_.emplace(event.goroutine(), GoId{event.transition_resource().id});
   }
 
   // Adds the goroutines that unblocked those of the filter.
@@ -113,7 +113,7 @@ class ChromeFocus::State {
     GoIds involved = {kNoGoroutine};
     for (const auto& [task, use] : uses_) {
       if (!tasks_.empty() && !tasks_.contains(task)) continue;
-      for (const int64_t id : use.goroutines) {
+      for (const GoId id : use.goroutines) {
         if (filter_.goroutines.empty() || filter_.goroutines.contains(id)) involved.insert(id);
       }
     }
@@ -139,7 +139,7 @@ class ChromeFocus::State {
   const On on_;
   EventFilter& filter_;
   std::set<TaskId>& tasks_;
-  absl::flat_hash_set<std::pair<int64_t, int64_t>> unblocks_;  // The unblocker, the unblocked.
+  absl::flat_hash_set<std::pair<GoId, GoId>> unblocks_;  // The unblocker, the unblocked.
   absl::flat_hash_map<TaskId, TaskUse> uses_;
 };
 

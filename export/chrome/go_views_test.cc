@@ -68,7 +68,7 @@ ChromeOptions OptionsFor(absl::string_view query, const std::string& trace) {
   if (parts.first != "focustask") options.view = ChromeOptions::View::kGoroutine;
   if (parts.first == "goid") {
     on = ChromeFocus::On::kRelatedGoroutines;
-    options.filter.goroutines = {static_cast<int64_t>(id)};
+    options.filter.goroutines = {GoId{static_cast<int64_t>(id)}};
     options.filter.times = LifeOf(GoId{static_cast<int64_t>(id)}, trace);
   } else {
     EXPECT_TRUE(parts.first == "taskid" || parts.first == "focustask") << query;

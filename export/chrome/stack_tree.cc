@@ -2,13 +2,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "export/json/json_text.h"
+#include "parser/event/event_access.h"
 #include "parser/event/event_tables.h"
 
 namespace gotrace::internal {
 
 uint32_t StackTree::Find(const Stack& stack) {
   if (stack.none() || stack.id() == 0) return 0;
-  const EventTables& tables = *stack.tables();
+  const EventTables& tables = *EventAccess::Tables(stack);
   if (tables_serial_ != tables.serial()) {
     tables_serial_ = tables.serial();
     known_.clear();

@@ -711,7 +711,7 @@ TEST(FxtExporterTest, FiltersSelectGoroutinesOfRanges) {
 
 TEST(FxtExporterTest, FiltersSelectGoroutinesAndKinds) {
   FxtOptions options;
-  options.filter.goroutines = {2};
+  options.filter.goroutines = {GoId{2}};
   ReadBack back = ReadFxtBack(TwoGoroutines(options));
   EXPECT_EQ(back.problems, "");
   EXPECT_EQ(back.sums.size(), 1u);
@@ -727,7 +727,7 @@ TEST(FxtExporterTest, FiltersSelectGoroutinesAndKinds) {
 
   for (const int64_t proc : {0, 1}) {
     options.filter = {};
-    options.filter.procs = {proc};
+    options.filter.procs = {ProcId{proc}};
     back = ReadFxtBack(TwoGoroutines(options));
     EXPECT_EQ(back.problems, "");
     EXPECT_EQ(back.wakeups.size(), proc == 0 ? 2u : 0u);

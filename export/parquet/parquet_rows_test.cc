@@ -85,8 +85,8 @@ TEST(ParquetRows, HaveSeveralTraces) {
 }
 
 TEST(ParquetRows, BeginARowGroupForATraceAfterALargeOne) {
-  const absl::StatusOr<Reader> reader =
-      Reader::FromBytes(ReadTestTrace("go1.27-annotations.trace"));
+  const std::string bytes = ReadTestTrace("go1.27-annotations.trace");
+  const absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
   ASSERT_TRUE(reader.ok());
   CheckedFiles files({});
   int64_t id = 1;

@@ -321,7 +321,7 @@ TEST(PerfettoExporterTest, WritesTheSamePacketsCompressed) {
 
 TEST(PerfettoExporterTest, WritesOnlySelectedGoroutines) {
   PerfettoOptions options;
-  options.filter.goroutines = {2};
+  options.filter.goroutines = {GoId{2}};
   for (const std::string& line : Lines(Assemble(kTrace), options)) {
     EXPECT_THAT(line, Not(HasSubstr("main.main")));
     EXPECT_THAT(line, Not(HasSubstr("chan receive")));
@@ -334,11 +334,11 @@ TEST(PerfettoExporterTest, WritesNoSlicesOfGoroutinesThatAreNotSelected) {
   text.replace(text.find("Go1.22"), 6, "Go1.23");
   text += "GoCreateBlocked dt=10 new_g=9 new_stack=2 stack=1\n";
   PerfettoOptions options;
-  options.filter.goroutines = {1};
+  options.filter.goroutines = {GoId{1}};
   for (const std::string& line : Lines(Assemble(text), options)) {
     EXPECT_THAT(line, Not(HasSubstr("begin 76 ")));
   }
-  options.filter.goroutines = {9};
+  options.filter.goroutines = {GoId{9}};
   EXPECT_THAT(Lines(Assemble(text), options), Contains("240 begin 76 \"waiting\" wait"));
 }
 
@@ -511,7 +511,7 @@ GoStart dt=9 g=1 g_seq=3
 GoStop dt=10 reason_string=4 stack=1
 )";
   PerfettoOptions options;
-  options.filter.procs = {0};
+  options.filter.procs = {ProcId{0}};
   const std::vector<std::string> lines = Lines(Assemble(text), options);
   EXPECT_THAT(lines, Contains("240 switch cpu 0 to 0 \"\", prev state 0"));
   for (const std::string& line : lines) EXPECT_THAT(line, Not(HasSubstr("cpu 1")));

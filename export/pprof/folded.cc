@@ -1,4 +1,4 @@
-#include "export/pprof/folded.h"
+// Profiles as collapsed stacks, the text format from which flame graphs are made.
 
 #include <cstdint>
 #include <map>
@@ -7,16 +7,21 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/types/span.h"
+#include "export/pprof/profile_frames.h"
+#include "gotrace/interner.h"
+#include "gotrace/profile.h"
+#include "gotrace/profile_writer.h"
 
-namespace gotrace::internal {
+namespace gotrace {
 
-void AppendFolded(const ProfileForm& form, absl::Span<const ProfileSample> samples,
-                  const Interner& interner, TextBuffer* out) {
+std::string FormatFolded(const ProfileForm& form, absl::Span<const ProfileSample> samples,
+                         const Interner& interner) {
   const bool has_time = !form.time_name.empty();
   std::map<std::string, uint64_t> sums;
-  std::vector<ProfileFrame> frames;
+  std::vector<internal::ProfileFrame> frames;
   for (const ProfileSample& sample : samples) {
-    SetProfileFrames(form, sample.key, interner, &frames);
+    internal::SetProfileFrames(form, sample.key, interner, &frames);
     std::string stack;
     for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
       if (!stack.empty()) stack += ';';
@@ -27,9 +32,11 @@ void AppendFolded(const ProfileForm& form, absl::Span<const ProfileSample> sampl
     sums[stack.empty() ? "[unknown]" : stack] +=
         has_time ? static_cast<uint64_t>(sample.value.time) : sample.value.count;
   }
+  std::string text;
   for (const auto& [stack, sum] : sums) {
-    if (sum > 0) out->Append(stack, " ", sum, "\n");
+    if (sum > 0) absl::StrAppend(&text, stack, " ", sum, "\n");
   }
+  return text;
 }
 
-}  // namespace gotrace::internal
+}  // namespace gotrace

@@ -1,15 +1,20 @@
-#include "export/pprof/pprof_writer.h"
-
+// Profiles in the format of pprof.
 #include <zlib.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <new>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "export/pprof/profile_frames.h"
+#include "gotrace/interner.h"
+#include "gotrace/profile.h"
+#include "gotrace/profile_writer.h"
 #include "gotrace/states.h"
 #include "protozero/pbf_writer.hpp"
 
@@ -197,10 +202,13 @@ std::string Gzip(absl::string_view bytes) {
 }
 
 }  // namespace
+}  // namespace gotrace::internal
 
-std::string PprofBytes(const ProfileForm& form, absl::Span<const ProfileSample> samples,
-                       const Interner& interner) {
-  return Gzip(PprofWriter(form, interner).Write(samples));
+namespace gotrace {
+
+std::string FormatPprof(const ProfileForm& form, absl::Span<const ProfileSample> samples,
+                        const Interner& interner) {
+  return internal::Gzip(internal::PprofWriter(form, interner).Write(samples));
 }
 
-}  // namespace gotrace::internal
+}  // namespace gotrace

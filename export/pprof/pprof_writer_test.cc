@@ -1,5 +1,3 @@
-#include "export/pprof/pprof_writer.h"
-
 #include <zlib.h>
 
 #include <cstdint>
@@ -11,12 +9,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "export/pprof/folded.h"
+#include "gotrace/profile_writer.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
 #include "protozero/pbf_reader.hpp"
 #include "testdata/test_data.h"
-#include "util/text_buffer.h"
 
 namespace gotrace::internal {
 namespace pprof_writer_test {
@@ -150,7 +147,7 @@ TEST(PprofWriter, WritesEverySampleWithItsLabels) {
       const auto sink = Read(trace, info.type);
       const absl::Span<const ProfileSample> samples = SamplesOf(*sink);
       const ReadProfile read =
-          Parse(Gunzip(PprofBytes(FormOf(info.type), samples, sink->interner())));
+          Parse(Gunzip(FormatPprof(FormOf(info.type), samples, sink->interner())));
       std::vector<std::string> types = {absl::StrCat(info.count_name, "/count")};
       if (!info.time_name.empty()) types.push_back(absl::StrCat(info.time_name, "/nanoseconds"));
       EXPECT_EQ(read.sample_types, types);
@@ -183,25 +180,25 @@ TEST(PprofWriter, WritesEverySampleWithItsLabels) {
 TEST(PprofWriter, HasTheStacksOfTheFoldedText) {
   const auto sink = Read("go1.27-annotations.trace", ProfileType::kWall);
   const ReadProfile read =
-      Parse(Gunzip(PprofBytes(FormOf(ProfileType::kWall), SamplesOf(*sink), sink->interner())));
+      Parse(Gunzip(FormatPprof(FormOf(ProfileType::kWall), SamplesOf(*sink), sink->interner())));
   std::map<std::string, int64_t> sums;
   for (const ReadProfile::Sample& sample : read.samples) sums[sample.folded] += sample.values[1];
   std::string expected;
   for (const auto& [stack, sum] : sums) {
     if (sum > 0) absl::StrAppend(&expected, stack.empty() ? "[unknown]" : stack, " ", sum, "\n");
   }
-  TextBuffer folded;
-  AppendFolded(FormOf(ProfileType::kWall), SamplesOf(*sink), sink->interner(), &folded);
-  EXPECT_EQ(folded.view(), expected);
+  const std::string folded =
+      FormatFolded(FormOf(ProfileType::kWall), SamplesOf(*sink), sink->interner());
+  EXPECT_EQ(folded, expected);
   EXPECT_GT(sums.size(), 5);
 }
 
 TEST(PprofWriter, PutsTheWakerOnTop) {
   const auto sink = Read("go1.27-annotations.trace", ProfileType::kWakeup);
-  TextBuffer folded;
-  AppendFolded(FormOf(ProfileType::kWakeup), SamplesOf(*sink), sink->interner(), &folded);
+  const std::string folded =
+      FormatFolded(FormOf(ProfileType::kWakeup), SamplesOf(*sink), sink->interner());
   int by_goroutines = 0;
-  for (const absl::string_view line : absl::StrSplit(folded.view(), '\n', absl::SkipEmpty())) {
+  for (const absl::string_view line : absl::StrSplit(folded, '\n', absl::SkipEmpty())) {
     const std::vector<absl::string_view> parts =
         absl::StrSplit(line, absl::MaxSplits(";[woken by a goroutine];", 1));
     if (parts.size() == 2) ++by_goroutines;
@@ -212,8 +209,8 @@ TEST(PprofWriter, PutsTheWakerOnTop) {
 TEST(PprofWriter, GivesTheSameBytesAgain) {
   const auto first = Read("go1.27-gc.trace", ProfileType::kOffCpu);
   const auto second = Read("go1.27-gc.trace", ProfileType::kOffCpu);
-  EXPECT_EQ(PprofBytes(FormOf(ProfileType::kOffCpu), SamplesOf(*first), first->interner()),
-            PprofBytes(FormOf(ProfileType::kOffCpu), SamplesOf(*second), second->interner()));
+  EXPECT_EQ(FormatPprof(FormOf(ProfileType::kOffCpu), SamplesOf(*first), first->interner()),
+            FormatPprof(FormOf(ProfileType::kOffCpu), SamplesOf(*second), second->interner()));
 }
 
 }  // namespace pprof_writer_test

@@ -45,11 +45,6 @@ void AppendStack(StackId stack, const Interner& interner, std::vector<ProfileFra
 
 }  // namespace
 
-ProfileForm FormOf(ProfileType type) {
-  const ProfileTypeInfo& info = InfoOf(type);
-  return {.count_name = info.count_name, .time_name = info.time_name};
-}
-
 std::string StackText(const ProfileKey& key, const Interner& interner) {
   std::vector<ProfileFrame> frames;
   SetProfileFrames({}, key, interner, &frames);
@@ -79,3 +74,12 @@ void SetProfileFrames(const ProfileForm& form, const ProfileKey& key, const Inte
 }
 
 }  // namespace gotrace::internal
+
+namespace gotrace {
+
+ProfileForm FormOf(ProfileType type) {
+  const ProfileTypeInfo& info = InfoOf(type);
+  return {.count_name = info.count_name, .time_name = info.time_name};
+}
+
+}  // namespace gotrace

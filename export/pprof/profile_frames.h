@@ -9,20 +9,9 @@
 #include "absl/strings/string_view.h"
 #include "gotrace/interner.h"
 #include "gotrace/profile.h"
+#include "gotrace/profile_writer.h"
 
 namespace gotrace::internal {
-
-struct ProfileForm {
-  absl::string_view count_name;  // The name of a sample's count: "contentions".
-  absl::string_view time_name;   // The name of its time: "delay"; "" if its samples have no time.
-
-  // Whether the innermost frames show the state of the goroutine and its reason: "[waiting]",
-  // "network".
-  bool shows_states = false;
-};
-
-// Returns the form of profiles computed by Profile.
-ProfileForm FormOf(ProfileType type);
 
 // A frame of a stack, or a substitute where the trace has no stack: the function that a goroutine
 // started in, or "[woken by the network]".

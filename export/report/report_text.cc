@@ -257,3 +257,19 @@ void AppendNoSuchTraceJson(absl::string_view name, const ValidationReport& repor
 }
 
 }  // namespace gotrace::internal
+
+namespace gotrace {
+
+std::string FormatReport(absl::string_view name, const ValidationReport& report) {
+  internal::TextBuffer text;
+  internal::AppendReport(name, report, /*with_notes=*/true, &text);
+  return std::string(text.view());
+}
+
+std::string FormatReportJson(absl::string_view name, const ValidationReport& report) {
+  internal::TextBuffer text;
+  internal::AppendReportJson(name, report, &text);
+  return std::string(text.view());
+}
+
+}  // namespace gotrace

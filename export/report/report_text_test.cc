@@ -31,9 +31,7 @@ ValidationReport Validate(const std::string& bytes) {
 }
 
 TEST(ReportTextTest, FormatsFoldedFindingsAndShares) {
-  TextBuffer text;
-  AppendReport("a.trace", Validate(*AssembleText(kTrace)), /*with_notes=*/true, &text);
-  EXPECT_EQ(text.view(),
+  EXPECT_EQ(FormatReport("a.trace", Validate(*AssembleText(kTrace))),
             "a.trace: note: byte 41, generation 1, thread 1, event UserTaskEnd: expected an open "
             "task, found the end of task 7, which never began [task-end-unknown]\n"
             "a.trace: error: byte 53, generation 1, batch at byte 27, thread 1, event GoStatus: "
@@ -58,9 +56,7 @@ TEST(ReportTextTest, FormatsFoldedFindingsAndShares) {
 }
 
 TEST(ReportTextTest, JsonIsOneLineOfJson) {
-  TextBuffer text;
-  AppendReportJson("a \"b\"", Validate(*AssembleText(kTrace)), &text);
-  const std::string line(text.view());
+  const std::string line = FormatReportJson("a \"b\"", Validate(*AssembleText(kTrace)));
   EXPECT_EQ(line.find('\n'), line.size() - 1);
   EXPECT_EQ(CheckJson(line.substr(0, line.size() - 1)), "") << line;
   EXPECT_NE(line.find(R"("file":"a \"b\"","verdict":"broken","version":"1.22","errors":1)"),

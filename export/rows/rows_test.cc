@@ -42,7 +42,8 @@ std::string Logs(TextRowsFormat format) {
   events.Push(
       special.Task(TaskId{~uint64_t{0} - 1})
           .Log("a,b", std::string("tab\t line\n quote\" back\\ \r\b\f\0 \xff\xc3\xbc", 32)));
-  absl::StatusOr<Reader> reader = Reader::FromBytes(ReadTestTrace("go1.27-annotations.trace"));
+  const std::string bytes = ReadTestTrace("go1.27-annotations.trace");
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
   EXPECT_TRUE(reader.ok());
   TableOptions options;
   options.of(TableId::kLogs) = TableOptions::kAllColumns;

@@ -31,9 +31,9 @@ EventFilter EventsThatMeet(const TableInfo& info, absl::Span<const RowCondition>
   for (const RowCondition& condition : conditions) {
     if (condition.column == kTraceIdColumn || condition.comparison != Comparison::kEqual) continue;
     const absl::string_view column = info.columns[condition.column - 1].name;
-    if (column == "g") filter.goroutines = {condition.value};
-    if (column == "p") filter.procs = {condition.value};
-    if (column == "m") filter.threads = {condition.value};
+    if (column == "g") filter.goroutines = {GoId{condition.value}};
+    if (column == "p") filter.procs = {ProcId{condition.value}};
+    if (column == "m") filter.threads = {ThreadId{condition.value}};
     if (column == "kind") {
       const std::optional<EventKind> kind =
           KindOf(names.String(static_cast<StringId>(condition.value)));

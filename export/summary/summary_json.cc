@@ -8,8 +8,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "export/json/json_text.h"
+#include "gotrace/summary_writer.h"
 #include "nlohmann/json.hpp"
+#include "util/text_buffer.h"
 
 namespace gotrace::internal {
 namespace {
@@ -207,7 +212,7 @@ class ObjectReader {
     uint64_t max = 0;
     uint64_t offset = 0;
     std::vector<uint64_t> counts;
-    const ObjectReader read(json, path, &error_);
+    const internal::ObjectReader read(json, path, &error_);
     read("scale", scale);
     read("sum", sum);
     read("min", min);
@@ -232,7 +237,7 @@ class ObjectReader {
 
 #define GOTRACE_OBJECT(type, visit_members)                                  \
   void Read(const Json& json, const std::string& path, type& object) const { \
-    const ObjectReader read(json, path, &error_);                            \
+    const internal::ObjectReader read(json, path, &error_);                  \
     if (error_.empty()) visit_members(object, read);                         \
   }
   GOTRACE_OBJECT(ProcTimes, VisitTimes)
@@ -254,7 +259,22 @@ void AppendSummaryMembers(const TraceSummary& summary, JsonWriter* json) {
   VisitSummary(summary, Writer(json));
 }
 
+}  // namespace gotrace::internal
+
+namespace gotrace {
+
+std::string FormatSummaryJson(const TraceSummary& summary) {
+  internal::TextBuffer text;
+  internal::JsonWriter json(&text);
+  json.BeginObject();
+  internal::AppendSummaryMembers(summary, &json);
+  json.EndObject();
+  text.Append('\n');
+  return std::string(text.view());
+}
+
 absl::StatusOr<TraceSummary> ParseSummary(absl::string_view text) {
+  using internal::Json;
   const Json json =
       Json::parse(text.begin(), text.end(), /*cb=*/nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) return absl::InvalidArgumentError("it is not JSON");
@@ -263,10 +283,10 @@ absl::StatusOr<TraceSummary> ParseSummary(absl::string_view text) {
   }
   TraceSummary summary;
   std::string error;
-  const ObjectReader read(json, "", &error);
-  if (error.empty()) VisitSummary(summary, read);
+  const internal::ObjectReader read(json, "", &error);
+  if (error.empty()) internal::VisitSummary(summary, read);
   if (!error.empty()) return absl::InvalidArgumentError(error);
   return summary;
 }
 
-}  // namespace gotrace::internal
+}  // namespace gotrace

@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/types/span.h"
 #include "export/table/table.h"
+#include "gotrace/summary_writer.h"
 
 namespace gotrace::internal {
 namespace {
@@ -231,3 +232,13 @@ void AppendSummaryPage(const TraceSummary& summary, size_t width, TextBuffer* ou
 }
 
 }  // namespace gotrace::internal
+
+namespace gotrace {
+
+std::string FormatSummary(const TraceSummary& summary, size_t width) {
+  internal::TextBuffer text;
+  internal::AppendSummaryPage(summary, width, &text);
+  return std::string(text.view());
+}
+
+}  // namespace gotrace

@@ -10,9 +10,9 @@
 #include "absl/strings/str_split.h"
 #include "analysis/core/built_events.h"
 #include "analysis/core/cut_trace.h"
-#include "export/summary/summary_json.h"
 #include "export/summary/summary_page.h"
 #include "gotrace/goroutine_stats.h"
+#include "gotrace/summary_writer.h"
 #include "gotrace/trace_summary.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
@@ -28,21 +28,6 @@ std::unique_ptr<MergeableAnalysisSink<SummaryStats>> MakeSink(AnalysisSink::Opti
 
 const TraceSummary& SummaryOf(const AnalysisSink& sink) {
   return static_cast<const SummaryStats&>(sink.analysis()).summary();
-}
-
-std::string JsonOf(const TraceSummary& summary) {
-  TextBuffer text;
-  JsonWriter json(&text);
-  json.BeginObject();
-  AppendSummaryMembers(summary, &json);
-  json.EndObject();
-  return std::string(text.view());
-}
-
-std::string PageOf(const TraceSummary& summary) {
-  TextBuffer text;
-  AppendSummaryPage(summary, 100, &text);
-  return std::string(text.view());
 }
 
 TraceSummary Summarize(const std::string& name) {
@@ -61,9 +46,9 @@ TEST(SummaryStats, AreTheSameHoweverTheTraceIsCut) {
     SCOPED_TRACE(test.name);
     const std::unique_ptr<AnalysisSink> whole = ExpectSameHoweverCut(
         ReadTestTrace(test.name), [](AnalysisSink::Options options) { return MakeSink(options); },
-        [](const AnalysisSink& sink) { return JsonOf(SummaryOf(sink)); });
+        [](const AnalysisSink& sink) { return FormatSummaryJson(SummaryOf(sink)); });
     // The page is what it should be at most: one page.
-    const std::string page = PageOf(SummaryOf(*whole));
+    const std::string page = FormatSummary(SummaryOf(*whole));
     EXPECT_LE(std::vector<std::string>(absl::StrSplit(page, '\n')).size(), 50) << page;
   }
 }
@@ -102,18 +87,19 @@ TEST(SummaryStats, ConcludesNothingFromWhatNobodySaw) {
   EXPECT_EQ(summary.procs.user, 66'000);
   EXPECT_EQ(summary.procs.Total(), kEnd - kStart);
   EXPECT_EQ(summary.runnable, 60'000);
-  EXPECT_TRUE(absl::StrContains(PageOf(summary), "Nothing suspicious was found"))
-      << PageOf(summary);
+  EXPECT_TRUE(absl::StrContains(FormatSummary(summary), "Nothing suspicious was found"))
+      << FormatSummary(summary);
 }
 
 TEST(SummaryStats, SaysWhatIsOnlyALowerBound) {
   TraceSummary summary;
   summary.events = 1;
   summary.longest_run.length = 30'000'000;
-  EXPECT_TRUE(absl::StrContains(PageOf(summary), "kept its P for 30.0 ms")) << PageOf(summary);
+  EXPECT_TRUE(absl::StrContains(FormatSummary(summary), "kept its P for 30.0 ms"))
+      << FormatSummary(summary);
   summary.longest_run.is_clipped = true;
-  EXPECT_TRUE(absl::StrContains(PageOf(summary), "kept its P for at least 30.0 ms"))
-      << PageOf(summary);
+  EXPECT_TRUE(absl::StrContains(FormatSummary(summary), "kept its P for at least 30.0 ms"))
+      << FormatSummary(summary);
 }
 
 TEST(SummaryStats, SaysWhatLeaksAreBlockedOn) {
@@ -158,10 +144,10 @@ TEST(SummaryStats, SaysWhatLeaksAreBlockedOn) {
 TEST(SummaryJson, CanBeReadAgain) {
   for (const TestTrace& test : TestTraces()) {
     SCOPED_TRACE(test.name);
-    const std::string json = JsonOf(Summarize(std::string(test.name)));
+    const std::string json = FormatSummaryJson(Summarize(std::string(test.name)));
     const absl::StatusOr<TraceSummary> read = ParseSummary(json);
     ASSERT_TRUE(read.ok()) << read.status();
-    EXPECT_EQ(JsonOf(*read), json);
+    EXPECT_EQ(FormatSummaryJson(*read), json);
   }
 }
 
@@ -177,18 +163,18 @@ TEST(TraceSummary, MergesInAnyOrder) {
   bc.Merge(c);
   TraceSummary a_bc = a;
   a_bc.Merge(bc);
-  EXPECT_EQ(JsonOf(abc), JsonOf(cba));
-  EXPECT_EQ(JsonOf(abc), JsonOf(a_bc));
+  EXPECT_EQ(FormatSummaryJson(abc), FormatSummaryJson(cba));
+  EXPECT_EQ(FormatSummaryJson(abc), FormatSummaryJson(a_bc));
   EXPECT_EQ(abc.traces, 3);
   EXPECT_EQ(abc.events, a.events + b.events + c.events);
   EXPECT_EQ(abc.procs.Total(), a.procs.Total() + b.procs.Total() + c.procs.Total());
-  EXPECT_TRUE(absl::StrContains(PageOf(abc), "3 traces: ")) << PageOf(abc);
+  EXPECT_TRUE(absl::StrContains(FormatSummary(abc), "3 traces: ")) << FormatSummary(abc);
   // Which of them has the longest wait.
-  EXPECT_TRUE(absl::StrContains(JsonOf(abc), "\"file\":\"go1.27-gc.trace\""));
+  EXPECT_TRUE(absl::StrContains(FormatSummaryJson(abc), "\"file\":\"go1.27-gc.trace\""));
 }
 
 TEST(SummaryJson, ExplainsWhatIsWrong) {
-  const std::string json = JsonOf(Summarize("go1.27-gc.trace"));
+  const std::string json = FormatSummaryJson(Summarize("go1.27-gc.trace"));
   const auto error = [&](const std::string& text) {
     const absl::StatusOr<TraceSummary> read = ParseSummary(text);
     EXPECT_FALSE(read.ok()) << text;

@@ -7,6 +7,7 @@
 #include "absl/time/time.h"
 #include "gotrace/internal/limits.h"
 #include "gotrace/reader.h"
+#include "gotrace/text_exporter.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 #include "tracev2/text_form.h"
@@ -51,6 +52,15 @@ TEST(GoTextTest, GoldensAreThoseOfGo) {
     EXPECT_EQ(Format(ReadTestTrace(absl::StrCat(name, ".trace"))).text,
               ReadTestFile(absl::StrCat("golden/", name, ".parsed.txt")));
   }
+}
+
+TEST(GoTextTest, EventsFormattedOneByOneAreThoseOfGo) {
+  const std::string bytes = ReadTestTrace("go1.27-coroutines.trace");
+  std::string text;
+  const absl::Status status = Reader::FromBytes(bytes)->ForEach(
+      [&](const Event& event) { absl::StrAppend(&text, FormatEvent(event, absl::UTCTimeZone())); });
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(text, ReadTestFile("golden/go1.27-coroutines.parsed.txt"));
 }
 
 // The wall clock's time in the text of the first event.

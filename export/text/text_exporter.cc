@@ -1,9 +1,18 @@
 #include "gotrace/text_exporter.h"
 
+#include <string>
+
 #include "export/text/go_text.h"
 #include "export/text_sink.h"
+#include "util/text_buffer.h"
 
 namespace gotrace {
+
+std::string FormatEvent(const Event& event, absl::TimeZone zone) {
+  internal::TextBuffer text;
+  internal::GoTextFormatter(zone).Append(event, &text);
+  return std::string(text.view());
+}
 
 struct TextExporter::State {
   State(ByteSink* out, absl::TimeZone zone) : sink(out), formatter(zone) {}

@@ -487,7 +487,7 @@ TEST(Trace2Exporter, ATaskEndsOnce) {
 TEST(Trace2Exporter, Filters) {
   Trace2Options options;
   options.form = Trace2Form::kEvent;
-  options.filter.goroutines = {kMain.value};
+  options.filter.goroutines = {kMain};
   std::string out = Example().Convert(options);
   CheckLines(out);
   EXPECT_FALSE(absl::StrContains(out, "\"label\":"));

@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "gotrace/event.h"
@@ -58,8 +59,8 @@ concept IsMergeableAnalysis = std::derived_from<A, MergeableAnalysis<A>>;
 // Makes an analysis that uses the ids of `interner`, which outlives it.
 using MakeAnalysis = std::function<std::unique_ptr<Analysis>(Interner* interner)>;
 
-// Runs one analysis over the events that it is given. Analyze() in analyze.h does all of this, and
-// reads the trace.
+// Runs one analysis over the events that it is given. Analyze() in run_analysis.h does all of this,
+// and reads the trace.
 class AnalysisSink : public EventSink {
  public:
   // What to analyse.
@@ -86,8 +87,8 @@ class AnalysisSink : public EventSink {
 
   // Return the analysis, which has the results after Finish(), and the interner with its strings
   // and stacks. Both are valid as long as this object.
-  const Analysis& analysis() const;
-  const Interner& interner() const;
+  const Analysis& analysis() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  const Interner& interner() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  protected:
   // For MergeableAnalysisSink. MergeTracker() appends what is not the analysis' own, and returns
@@ -119,7 +120,9 @@ class MergeableAnalysisSink final : public MergeableSink<MergeableAnalysisSink<A
   }
 
   // The analysis.
-  const A& analysis() const { return static_cast<const A&>(AnalysisSink::analysis()); }
+  const A& analysis() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return static_cast<const A&>(AnalysisSink::analysis());
+  }
 
  private:
   // The constructor has seen to the type.

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
+#include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -91,8 +93,8 @@ absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path,
 
 // Returns a source of `bytes`, which must outlive the source and all views of it unless they are
 // compressed.
-absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromBytes(absl::string_view bytes,
-                                                            const ReaderLimits& limits = {});
+absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromBytes(
+    absl::string_view bytes ABSL_ATTRIBUTE_LIFETIME_BOUND, const ReaderLimits& limits = {});
 
 // Returns a source of the bytes of `stream`. Waits until its first bytes can be read, since they
 // show whether it is compressed. Zstd and gzip input is decompressed. The bytes that were not
@@ -100,6 +102,23 @@ absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromBytes(absl::string_view by
 // blocks are kept for reuse. A zstd decompressor also needs as much history as its data requires,
 // at most 128 MB.
 absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromStream(std::unique_ptr<ByteStream> stream,
+                                                             const ReaderLimits& limits = {});
+
+// Reads at least one and at most `size` bytes of an object at `offset` into `buffer`, and returns
+// their number, or an error. Called only with offsets inside the object. Several threads may call
+// it at once, for ReadParallel() and the like.
+using ReadAtFunction =
+    std::function<absl::StatusOr<size_t>(uint64_t offset, char* buffer, size_t size)>;
+
+// Returns a source of an object of `size` bytes that `read_at` reads, such as one in an object
+// store. Its bytes can be read from any place, so it has what files have: an index, windows that
+// read only the generations that they need, and several cores. Zstd and gzip input is decompressed,
+// and is then read from front to back.
+//
+// Reading requests up to 2 MB at a time. An index requests the headers of batches, a few dozen
+// bytes for each 64 KB, so a function for which each request takes long should keep what surrounds
+// them. If `read_at` returns 0, reading ends with kAborted, since the object has become shorter.
+absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromReadAt(ReadAtFunction read_at, uint64_t size,
                                                              const ReaderLimits& limits = {});
 
 }  // namespace gotrace

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "gotrace/reader_limits.h"
@@ -28,7 +29,7 @@ class ByteStream {
 class MemoryStream : public ByteStream {
  public:
   // Begins at the first of `bytes`.
-  explicit MemoryStream(absl::string_view bytes) : bytes_(bytes) {}
+  explicit MemoryStream(absl::string_view bytes ABSL_ATTRIBUTE_LIFETIME_BOUND) : bytes_(bytes) {}
   absl::StatusOr<size_t> Read(char* buffer, size_t size) override;
 
  private:

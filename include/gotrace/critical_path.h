@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/types/span.h"
 #include "gotrace/analysis.h"
 #include "gotrace/event.h"
@@ -128,8 +129,8 @@ class CriticalPaths final : public Analysis {
 
   // Return the tasks whose begin or end is in the window, in order of their ids; and the regions,
   // in order of their ends, with regions without an end last.
-  absl::Span<const PathSpan> tasks() const;
-  absl::Span<const PathSpan> regions() const;
+  absl::Span<const PathSpan> tasks() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  absl::Span<const PathSpan> regions() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the part of a goroutine's life that is in the window, or nullopt if there is none. If
   // several goroutines had the id, returns that of the last one.

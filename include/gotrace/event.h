@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -21,6 +22,7 @@
 #include "gotrace/states.h"
 
 namespace gotrace::internal {
+class EventAccess;
 class EventTables;
 class EventWriter;
 }  // namespace gotrace::internal
@@ -42,10 +44,6 @@ class Stack {
   // Makes no stack: none() is true.
   Stack() = default;
 
-  // Makes the stack `id` of `tables`; no stack if they are nullptr. Used by readers of traces.
-  Stack(const internal::EventTables* tables, uint64_t id)
-      : tables_(tables), id_(tables == nullptr ? 0 : id) {}
-
   // Returns whether there is no stack. A stack without frames is different: the runtime recorded
   // that it is empty.
   bool none() const { return tables_ == nullptr; }
@@ -61,15 +59,25 @@ class Stack {
   // generations.
   uint64_t id() const { return id_; }
 
-  // Returns the tables that hold the stack, or nullptr if none(). Exporters use them as part of the
-  // key under which they cache stacks.
-  const internal::EventTables* tables() const { return tables_; }
-
+  // Returns whether both are the same entry of the same generation's table.
   friend bool operator==(const Stack& a, const Stack& b) {
     return a.tables_ == b.tables_ && a.id_ == b.id_;
   }
 
+  // For Abseil's hash tables, whose keys must be removed before they become invalid.
+  template <class H>
+  friend H AbslHashValue(H h, const Stack& stack) {
+    return H::combine(std::move(h), stack.tables_, stack.id_);
+  }
+
  private:
+  friend class Event;
+  friend class internal::EventAccess;
+
+  // Makes the stack `id` of `tables`; no stack if they are nullptr.
+  Stack(const internal::EventTables* tables, uint64_t id)
+      : tables_(tables), id_(tables == nullptr ? 0 : id) {}
+
   const internal::EventTables* tables_ = nullptr;
   uint64_t id_ = 0;
 };
@@ -296,14 +304,8 @@ class Event {
   // than comparing the two.
   bool TransitionHasSameStack() const;
 
-  // Returns the type, kind, states and fault in one word, for programs that store many events.
-  internal::EventTags tags() const { return tags_; }
-
-  // Returns the tables of the event's generation, which are valid as long as its strings; nullptr
-  // for the last kSync event.
-  const internal::EventTables* tables() const { return tables_; }
-
  private:
+  friend class internal::EventAccess;
   friend class internal::EventWriter;
 
   absl::string_view String(uint64_t id) const;

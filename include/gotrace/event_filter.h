@@ -19,10 +19,10 @@ struct EventFilter {
 
   // The goroutine, P or thread of the event's context. An event also meets the condition on
   // goroutines or Ps if it changes the state of one of them, or if its range or label belongs to
-  // one.
-  std::set<int64_t> goroutines;
-  std::set<int64_t> procs;
-  std::set<int64_t> threads;
+  // one. Each may contain kNone, for events without a goroutine, P or thread.
+  std::set<GoId> goroutines;
+  std::set<ProcId> procs;
+  std::set<ThreadId> threads;
 
   // The first and the last time, both included, in nanoseconds.
   struct Times {
@@ -54,9 +54,9 @@ struct EventFilter {
 
   // Return whether the condition on such ids, or on kinds, is not set or contains the argument. For
   // data that is not an event, such as a goroutine's name.
-  bool Selects(GoId id) const { return goroutines.empty() || goroutines.contains(id.value); }
-  bool Selects(ProcId id) const { return procs.empty() || procs.contains(id.value); }
-  bool Selects(ThreadId id) const { return threads.empty() || threads.contains(id.value); }
+  bool Selects(GoId id) const { return goroutines.empty() || goroutines.contains(id); }
+  bool Selects(ProcId id) const { return procs.empty() || procs.contains(id); }
+  bool Selects(ThreadId id) const { return threads.empty() || threads.contains(id); }
   bool Selects(EventKind kind) const { return kinds.empty() || kinds.contains(kind); }
 
   // Returns whether no event after `event` can meet the conditions on time. `start` is the time of

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "gotrace/byte_source.h"
@@ -190,7 +191,7 @@ class FxtReader {
 
   // Returns the next record, or nullptr at the end; see end(). The record and its views are valid
   // until the next call. Strings and threads have been looked up in the tables of their provider.
-  const FxtRecord* Next();
+  const FxtRecord* Next() ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns how reading ended.
   FxtEnd end() const;
@@ -200,7 +201,7 @@ class FxtReader {
   uint64_t offset() const;
 
   // Returns the error of the source, if there was one.
-  const absl::Status& status() const;
+  const absl::Status& status() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns `ticks` of the current provider's clock in nanoseconds, rounded down.
   uint64_t ToNanoseconds(uint64_t ticks) const;
@@ -211,10 +212,10 @@ class FxtReader {
     uint64_t arguments = 0;  // Of unknown types.
     uint64_t extended = 0;   // Records that are longer than this reader knows. They are returned.
   };
-  const Skipped& skipped() const;
+  const Skipped& skipped() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the source, for reports of progress.
-  const ByteSource& source() const;
+  const ByteSource& source() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   class State;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "gotrace/analysis.h"
@@ -104,8 +105,8 @@ class GcStats final : public MergeableAnalysis<GcStats> {
   void Finish(int64_t end) override;
 
   // Return the results, in order of time. Valid after Finish().
-  absl::Span<const GcCycle> cycles() const;
-  absl::Span<const WorldStop> stops() const;
+  absl::Span<const GcCycle> cycles() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  absl::Span<const WorldStop> stops() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   class Impl;

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "gotrace/event_sink.h"
@@ -34,14 +35,14 @@ class GoCompatibleStats final : public EventSink {
   //
   // The last life of each goroutine id, in order of ids. is_older is true for all goroutines that
   // Go assumes to be older than the trace.
-  absl::Span<const GoroutineLife> goroutines() const;
+  absl::Span<const GoroutineLife> goroutines() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the regions in order of goroutines, and then of begins. A goroutine that is created in
   // a region has an additional region of the same task, whose type is "".
-  absl::Span<const RegionLife> regions() const;
+  absl::Span<const RegionLife> regions() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the tasks in order of ids.
-  absl::Span<const TaskLife> tasks() const;
+  absl::Span<const TaskLife> tasks() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   class Impl;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "absl/base/attributes.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/node_hash_set.h"
 #include "absl/strings/string_view.h"
@@ -29,7 +30,7 @@ class GoroutineNames final : public MergeableSink<GoroutineNames> {
   void Merge(GoroutineNames&& next) override;
 
   // Returns the name of the goroutine, or "" if it is not known. Valid as long as this object.
-  absl::string_view NameOf(GoId id) const;
+  absl::string_view NameOf(GoId id) const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the number of goroutines whose name is known.
   size_t size() const { return names_.size(); }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/types/span.h"
 #include "gotrace/analysis.h"
 #include "gotrace/event_filter.h"
@@ -149,9 +150,9 @@ class GoroutineStats final : public MergeableAnalysis<GoroutineStats> {
 
   // Returns the goroutines in order of creation, and then of ids, after Finish(). Empty unless
   // Options::keep_each is set.
-  absl::Span<const GoroutineLife> lives() const;
+  absl::Span<const GoroutineLife> lives() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
   // Returns the groups in order of names, after Finish().
-  absl::Span<const GoroutineGroup> groups() const;
+  absl::Span<const GoroutineGroup> groups() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   class Impl;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/types/span.h"
 #include "gotrace/analysis.h"
 #include "gotrace/event.h"
@@ -155,24 +156,24 @@ class HeapStats final : public Analysis {
   uint64_t duration() const;
 
   // Returns the sum over all types.
-  const HeapChanges& total() const;
+  const HeapChanges& total() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the types that had objects in the window, in order of names, then of addresses.
-  absl::Span<const HeapType> types() const;
+  absl::Span<const HeapType> types() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the functions in order of names.
-  absl::Span<const HeapFunction> functions() const;
+  absl::Span<const HeapFunction> functions() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the window in slices, in order of time. All but the last have the same length, a power
   // of two in microseconds.
-  absl::Span<const HeapSlice> slices() const;
+  absl::Span<const HeapSlice> slices() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the amounts by age, from 0 on. Objects older than kMaxAge are counted at kMaxAge.
-  absl::Span<const HeapAge> ages() const;
+  absl::Span<const HeapAge> ages() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the classes of spans: for small objects with and without pointers by size, then for
   // large objects, then other spans.
-  absl::Span<const HeapSpanClass> span_classes() const;
+  absl::Span<const HeapSpanClass> span_classes() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Return the number of objects outside of every span in the trace, whose size counts as 0, and
   // the number of frees of objects that the trace had not shown before. Both occur without

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "gotrace/event.h"
@@ -67,10 +68,10 @@ class Interner {
   // Returns the id of `text`.
   StringId InternString(absl::string_view text);
 
-  // Returns the id of a string in the tables of a generation, or kEmpty if there is no such string.
-  // `tables` is Event::tables(), and may be nullptr; `id` is the string's id there, from an
-  // argument of the event. Looking up the same string of a generation again only reads an array.
-  StringId InternString(const internal::EventTables* tables, uint64_t id);
+  // Returns the id of a string of the generation of `event`, or kEmpty if there is no such string.
+  // `id` is the string's id there, from an argument of the event. Looking up the same string of a
+  // generation again only reads an array.
+  StringId InternString(const Event& event, uint64_t id);
 
   // Returns the id of the name of `range`: "GC mark assist". Cheap unless the name has a reason.
   StringId InternRange(const RangeParts& range);
@@ -80,20 +81,20 @@ class Interner {
   StackId InternStack(const Stack& stack);
 
   // Returns the string `id`. Valid as long as this object.
-  absl::string_view String(StringId id) const;
+  absl::string_view String(StringId id) const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the frame `id`. Its views are valid as long as this object.
-  StackFrame Frame(FrameId id) const;
+  StackFrame Frame(FrameId id) const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the frame with ids instead of texts, for exporters that write each text once.
   InternedFrame FrameWithIds(FrameId id) const;
 
   // Returns the frames of the stack `id`, innermost first. Valid as long as this object.
-  absl::Span<const FrameId> Frames(StackId id) const;
+  absl::Span<const FrameId> Frames(StackId id) const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the name of the outermost function of the stack `id`, in which its goroutine started;
   // "" if the stack has no frames. Valid as long as this object.
-  absl::string_view RootFunction(StackId id) const;
+  absl::string_view RootFunction(StackId id) const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the id of RootFunction().
   StringId RootFunctionId(StackId id) const;

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "gotrace/analysis.h"
@@ -105,9 +106,9 @@ class LatencyStats final : public MergeableAnalysis<LatencyStats> {
   void Finish(int64_t end) override;
 
   // Returns the groups in order of kinds, and within a kind by time, most first, after Finish().
-  absl::Span<const LatencyGroup> groups() const;
+  absl::Span<const LatencyGroup> groups() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
   // Returns the worst cases in order of kinds and reasons, longest first, after Finish().
-  absl::Span<const LatencyCase> cases() const;
+  absl::Span<const LatencyCase> cases() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   class Impl;

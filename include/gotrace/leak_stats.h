@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "absl/base/attributes.h"
 #include "absl/types/span.h"
 #include "gotrace/analysis.h"
 #include "gotrace/event_filter.h"
@@ -58,7 +59,7 @@ class LeakStats final : public MergeableAnalysis<LeakStats> {
   void Finish(int64_t end) override;
 
   // Returns the groups, largest first, after Finish().
-  absl::Span<const LeakGroup> groups() const;
+  absl::Span<const LeakGroup> groups() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   class Impl;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/types/span.h"
 #include "gotrace/analysis.h"
 #include "gotrace/event.h"
@@ -64,7 +65,7 @@ class MutatorUtilization final : public MergeableAnalysis<MutatorUtilization> {
   // Returns the result, after Finish(): one series, which begins when the trace first states
   // GOMAXPROCS; with per_proc, one for each time in which a P existed. None if the trace does not
   // state GOMAXPROCS.
-  absl::Span<const UtilizationSeries> series() const;
+  absl::Span<const UtilizationSeries> series() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   class Impl;
@@ -86,7 +87,7 @@ class GoCompatibleUtilization final : public Analysis {
   void Finish(int64_t end) override;
 
   // As MutatorUtilization::series().
-  absl::Span<const UtilizationSeries> series() const;
+  absl::Span<const UtilizationSeries> series() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   struct Impl;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/types/span.h"
 #include "gotrace/analysis.h"
 #include "gotrace/event.h"
@@ -86,11 +87,11 @@ class ProcStats final : public MergeableAnalysis<ProcStats> {
   void Finish(int64_t end) override;
 
   // Returns the use of each P, in order of Ps, after Finish(), as for the functions below.
-  absl::Span<const ProcUse> procs() const;
+  absl::Span<const ProcUse> procs() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the values of GOMAXPROCS that the trace states, in order of time: the first value, and
   // then each change.
-  absl::Span<const ProcLimit> limits() const;
+  absl::Span<const ProcLimit> limits() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Cuts the time into slices of a round length (1, 2 or 5 times a power of ten, in nanoseconds, of
   // at least a microsecond), as many as possible up to `most`, which must be at least 2. Slices

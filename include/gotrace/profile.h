@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "gotrace/analysis.h"
@@ -125,7 +126,7 @@ class Profile final : public MergeableAnalysis<Profile> {
 
   // Returns the result, after Finish(): one sample for each key, by time and then by count, largest
   // first. Equal samples are in the order of their texts.
-  absl::Span<const ProfileSample> samples() const;
+  absl::Span<const ProfileSample> samples() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   const std::unique_ptr<internal::ProfileSums> impl_;
@@ -168,7 +169,7 @@ class RegionProfile final : public Analysis {
   void Finish(int64_t end) override;
 
   // As Profile::samples().
-  absl::Span<const ProfileSample> samples() const;
+  absl::Span<const ProfileSample> samples() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   const std::unique_ptr<internal::ProfileSums> impl_;
@@ -190,7 +191,7 @@ class GoCompatibleProfile final : public Analysis {
   void Finish(int64_t end) override;
 
   // As Profile::samples().
-  absl::Span<const ProfileSample> samples() const;
+  absl::Span<const ProfileSample> samples() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   class Impl;

@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/event_sink.h"
-#include "gotrace/read_mode.h"
+#include "gotrace/reader_options.h"
 
 namespace gotrace {
 
@@ -81,7 +81,7 @@ namespace gotrace {
 //
 // Memory holds all sinks, and a generation for each segment that is being read. The trace is read
 // sequentially if its bytes can be read only once (see ByteSource::Fork()), if it has a single
-// generation, or if any callback of `options` other than on_fault and keep_going is set. on_fault
+// generation, or if options.on_time_back is set. on_fault
 // is called on the calling thread only, and so is `on_progress`, often, with the bytes and
 // events of all threads, of which there may be fewer than before if a segment has to be read again.
 // Bytes are those of the trace, of which there are more than of a compressed file; then their total

@@ -2,20 +2,19 @@
 //
 //   absl::StatusOr<gotrace::Reader> reader = gotrace::Reader::Open("trace.out");
 //   if (!reader.ok()) return reader.status();
-//   while (const gotrace::Event* event = reader->Next()) {
-//     …
-//   }
-//   if (!reader->status().ok()) return reader->status();
+//   return reader->ForEach([](const gotrace::Event& event) { … });
 #ifndef GOTRACE_READER_H_
 #define GOTRACE_READER_H_
 
-#include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 
+#include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -23,11 +22,11 @@
 #include "gotrace/byte_source.h"
 #include "gotrace/event.h"
 #include "gotrace/fault.h"
-#include "gotrace/internal/waiting_goroutines.h"
-#include "gotrace/read_mode.h"
+#include "gotrace/reader_options.h"
 #include "gotrace/version.h"
 
 namespace gotrace::internal {
+class ReaderAccess;
 class ReaderImpl;
 class SegmentReader;
 }  // namespace gotrace::internal
@@ -61,14 +60,34 @@ struct GenerationInfo {
 
 class TraceIndex;
 
+}  // namespace gotrace
+
+namespace gotrace::internal {
+
+// Calls `f` with each event that `reader` returns. If `f` returns a bool, false ends that.
+template <class AnyReader, std::invocable<const Event&> F>
+void ForEachEvent(AnyReader& reader, F& f) {
+  while (const Event* event = reader.Next()) {
+    if constexpr (std::is_same_v<std::invoke_result_t<F&, const Event&>, bool>) {
+      if (!f(*event)) return;
+    } else {
+      f(*event);
+    }
+  }
+}
+
+}  // namespace gotrace::internal
+
+namespace gotrace {
+
 // Reads a trace from front to back. It returns the same events as the internal/trace Reader of Go
 // 1.27, and stops where Go's reader stops; parser/DIVERGENCES.md lists the exceptions. Memory is
 // bounded by the largest generation, and by ReaderOptions::limits.
 //
 // A Reader can be moved; a moved-from Reader can only be assigned to or destroyed. It is not
 // thread-safe, but different Readers may be used at the same time. It may start a thread (see
-// ReaderOptions::jobs), from which it never calls callbacks. It throws no exceptions of its own;
-// after std::bad_alloc, or an exception from a callback, it can only be destroyed.
+// ReaderOptions::decodes_ahead), from which it never calls callbacks. It throws no exceptions of
+// its own; after std::bad_alloc, or an exception from a callback, it can only be destroyed.
 class Reader {
  public:
   // Opens the file at `path`, or standard input if it is "-". Zstd and gzip input is decompressed.
@@ -79,7 +98,8 @@ class Reader {
   static absl::StatusOr<Reader> Open(const std::string& path, ReaderOptions options = {});
 
   // Like Open(), for `bytes`, which must outlive the Reader and everything that it returns.
-  static absl::StatusOr<Reader> FromBytes(absl::string_view bytes, ReaderOptions options = {});
+  static absl::StatusOr<Reader> FromBytes(absl::string_view bytes ABSL_ATTRIBUTE_LIFETIME_BOUND,
+                                          ReaderOptions options = {});
 
   // Like Open(), for the file descriptor `fd`, which may be a pipe or a socket. In strict mode it
   // is read one generation at a time; for the other modes see ReadMode. Unless there is a fault, it
@@ -115,30 +135,39 @@ class Reader {
   //
   // The first and the last event of a trace are kSync events, and so is the first event of each
   // further generation.
-  const Event* Next() {
+  const Event* Next() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     if (next_ == end_ && !Refill()) return nullptr;
     return next_++;
+  }
+
+  // Calls `f` with each of the events that are left, and returns status(), so that a fault cannot
+  // be taken for the end of the trace. `f` takes a const Event&. If it returns a bool, false ends
+  // reading: the next event is then the one after. See Next() for how long an event is valid.
+  template <std::invocable<const Event&> F>
+  [[nodiscard]] absl::Status ForEach(F&& f) {
+    internal::ForEachEvent(*this, f);
+    return status();
   }
 
   // Returns the next events, at least one, or none where Next() would return nullptr. All belong to
   // one generation: a kSync event is always the first of its block. Everything reported to on_fault
   // and on_time_back during the call precedes all of them. The events are valid until the next call
   // of Next() or NextBlock().
-  absl::Span<const Event> NextBlock();
+  absl::Span<const Event> NextBlock() ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns OK until something goes wrong, and then the first error, permanently: either a fault,
   // which FaultOf() returns, or an I/O error.
-  const absl::Status& status() const;
+  const absl::Status& status() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the version of the trace format.
   Version version() const;
 
   // Returns facts about the current generation: the generation of the last event, or a later one if
   // its first event is a fault. Before the first event, all fields are 0.
-  const GenerationInfo& generation() const;
+  const GenerationInfo& generation() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns what has been lost so far. In strict mode nothing is lost: reading stops.
-  const Losses& losses() const;
+  const Losses& losses() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the offset of another trace in the input that follows this one, in the modes that
   // continue after faults. Returns nullopt if there is none, or before the end of this trace.
@@ -146,11 +175,6 @@ class Reader {
 
   // Returns the number of events returned so far.
   uint64_t event_count() const;
-
-  // Returns how many goroutines are waiting after the last event of the trace, by the id of the
-  // reason's string in the last generation. Meant for ReaderOptions::on_generation_end, which has
-  // access to those strings. Meaningless before Next() has returned nullptr.
-  internal::WaitingGoroutines CountWaiting() const;
 
   // Returns the size of the file in bytes, compressed or not, or 0 if it is not known. For progress
   // reports only.
@@ -160,6 +184,7 @@ class Reader {
   uint64_t input_read() const;
 
  private:
+  friend class internal::ReaderAccess;
   friend class internal::SegmentReader;
   explicit Reader(std::unique_ptr<internal::ReaderImpl> impl);
 

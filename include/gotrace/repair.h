@@ -158,6 +158,10 @@ struct RepairOptions {
 absl::Status Repair(const OpenInput& open, RepairSink sink, RepairPlan* plan = nullptr,
                     const RepairOptions& options = {});
 
+// Like Repair(), for `bytes`, compressed or not. Returns the repaired trace.
+absl::StatusOr<std::string> RepairBytes(absl::string_view bytes, RepairPlan* plan = nullptr,
+                                        const RepairOptions& options = {});
+
 // Plans the changes after which Go 1.27's reader accepts the trace, and verifies that it would.
 //
 // A sound trace stays unchanged. Otherwise, sound generations that follow their predecessors keep

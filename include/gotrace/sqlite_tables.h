@@ -12,8 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "gotrace/byte_source.h"
-#include "gotrace/read_mode.h"
 #include "gotrace/reader.h"
+#include "gotrace/reader_options.h"
 
 struct sqlite3;
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/types/span.h"
 #include "gotrace/analysis.h"
 #include "gotrace/event_filter.h"
@@ -83,8 +84,8 @@ class TaskStats final : public MergeableAnalysis<TaskStats> {
 
   // Return the results, after Finish(). Regions are in order of their ends, with regions without an
   // end last; tasks are in order of ids.
-  absl::Span<const RegionLife> regions() const;
-  absl::Span<const TaskLife> tasks() const;
+  absl::Span<const RegionLife> regions() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  absl::Span<const TaskLife> tasks() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   class Impl;

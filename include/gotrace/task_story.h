@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "absl/base/attributes.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "gotrace/analysis.h"
@@ -66,7 +67,7 @@ class TaskStory final : public Analysis {
   void Finish(int64_t end) override;
 
   // The result, after Finish(). Of rows with the same time, states come last.
-  absl::Span<const StoryRow> rows() const;
+  absl::Span<const StoryRow> rows() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   class Impl;

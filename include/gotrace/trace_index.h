@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -45,12 +46,18 @@ class TraceIndex {
   Version version() const { return version_; }
 
   // Returns the generations in the order of the trace, up to the first one that is not whole.
-  absl::Span<const Generation> generations() const { return generations_; }
+  absl::Span<const Generation> generations() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return generations_;
+  }
+
+  // Returns the time of the trace's first event, in nanoseconds as Event::time(): the time from
+  // which EventFilter::since_start counts. Returns 0 if there are no generations.
+  int64_t start_time() const { return generations_.empty() ? 0 : generations_.front().first_time; }
 
   // Returns OK if the whole trace is in the index, and otherwise the reason why the index ends
   // early: the fault that a Reader in strict mode has there, which FaultOf() returns, or
   // kInvalidArgument if the numbers or times of two generations do not follow each other.
-  const absl::Status& status() const { return status_; }
+  const absl::Status& status() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return status_; }
 
   // Returns the index of the first generation that may contain events at or after `time`; 0 if
   // there are no generations. Generations overlap by the time it takes all threads to notice a new

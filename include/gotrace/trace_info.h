@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
@@ -16,8 +17,8 @@
 #include "gotrace/event_kind.h"
 #include "gotrace/event_sink.h"
 #include "gotrace/event_type.h"
-#include "gotrace/read_mode.h"
 #include "gotrace/reader.h"
+#include "gotrace/reader_options.h"
 #include "gotrace/trace_list.h"
 #include "gotrace/version.h"
 
@@ -81,7 +82,7 @@ class TraceInfoCollector : public EventSink {
   absl::Status Finish() override;
 
   // Returns the information collected so far.
-  const TraceInfo& info() const;
+  const TraceInfo& info() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   class Impl;

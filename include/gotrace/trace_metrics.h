@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "gotrace/analysis.h"
@@ -91,7 +92,7 @@ class TraceMetrics final : public Analysis {
   // Returns the values that are not 0, in order of metrics: the value for the whole program, then
   // those of functions, in order of their names. Allocations are included only if the trace has the
   // events that HeapStats needs, from its beginning on.
-  absl::Span<const TraceMetricValue> values() const;
+  absl::Span<const TraceMetricValue> values() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   class Impl;

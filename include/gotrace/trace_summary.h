@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/types/span.h"
 #include "gotrace/analysis.h"
 #include "gotrace/event_filter.h"
@@ -119,7 +120,7 @@ class SummaryStats final : public MergeableAnalysis<SummaryStats> {
   void Finish(int64_t end) override;
 
   // Returns the result, after Finish().
-  const TraceSummary& summary() const;
+  const TraceSummary& summary() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   class Impl;

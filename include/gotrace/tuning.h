@@ -23,7 +23,7 @@ struct Tuning {
   // If not nullptr, set with each block of events to the number of times so far that an event was
   // tried against the model of Go's scheduler. Apart from decoding, the cost of reading is in
   // proportion to this number. Includes attempts for later events, and some events twice, depending
-  // on ReaderOptions::jobs.
+  // on ReaderOptions::jobs and decodes_ahead.
   uint64_t* attempts = nullptr;
 };
 

@@ -17,10 +17,11 @@
 #include "gotrace/byte_source.h"
 #include "gotrace/check.h"
 #include "gotrace/finding.h"
-#include "gotrace/read_mode.h"
 #include "gotrace/reader_limits.h"
+#include "gotrace/reader_options.h"
 #include "gotrace/trace_list.h"
 #include "gotrace/tuning.h"
+#include "gotrace/validator.h"
 #include "gotrace/version.h"
 
 namespace gotrace {
@@ -40,10 +41,10 @@ struct ValidateOptions {
   // which validation continues as the error's effect says. For a source that is already open, its
   // own limit of decompressed bytes applies.
   ReaderLimits limits;
-  // How many cores may be used; 0 for all. With two or more, segments of the trace are validated at
-  // the same time, as in ReadParallel(), if they are large enough; memory then holds a
+  // The maximum number of cores to use; 0 for all. With two or more, segments of the trace are
+  // validated at the same time, as in ReadParallel(), if they are large enough; memory then holds a
   // generation of each. The report does not depend on it.
-  size_t jobs = 1;
+  size_t jobs = 0;
   // Called from time to time, and at the end, with the number of bytes of the file that were read
   // and the number of events. Neither ever decreases. For input that is not a trace, the rest is
   // not read, and the whole size, if known, counts as read.
@@ -101,15 +102,28 @@ struct ValidationReport {
 };
 
 // Reads all of `source`, which must be positioned at its beginning, and validates it. Memory is
-// bounded by the largest generation, or the two largest (see ValidateOptions::jobs), and by the
-// number of open tasks, regions and ranges.
-ValidationReport ValidateTrace(std::unique_ptr<ByteSource> source, const ValidateOptions& options);
+// bounded by the largest generation of each core (see ValidateOptions::jobs), and by the number of
+// open tasks, regions and ranges.
+ValidationReport ValidateTrace(std::unique_ptr<ByteSource> source,
+                               const ValidateOptions& options = {});
 
 // Like ValidateTrace(), for the file at `path`, or standard input if it is "-".
-ValidationReport ValidateFile(const std::string& path, const ValidateOptions& options);
+ValidationReport ValidateFile(const std::string& path, const ValidateOptions& options = {});
+
+// Like ValidateTrace(), for `bytes`, compressed or not.
+ValidationReport ValidateBytes(absl::string_view bytes, const ValidateOptions& options = {});
 
 // Formats the verdict: "sound", "sound with 2 warnings", "broken", or "cannot be read".
 std::string FormatVerdict(const ValidationReport& report);
+
+// Formats the report as text, as `gotrace-dump validate --notes` prints it: one or more lines for
+// each finding, a line for each check with more findings than were kept, and the verdict with the
+// amount of the trace that is good. `name` is the name of the trace, with which each line begins.
+std::string FormatReport(absl::string_view name, const ValidationReport& report);
+
+// Formats the report as one JSON object and a newline, as `gotrace-dump validate --json` prints it;
+// docs/validate.schema.json describes it. `name` is the name of the trace.
+std::string FormatReportJson(absl::string_view name, const ValidationReport& report);
 
 }  // namespace gotrace
 

@@ -2,11 +2,14 @@
 #ifndef GOTRACE_WINDOW_READER_H_
 #define GOTRACE_WINDOW_READER_H_
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
@@ -14,8 +17,8 @@
 #include "gotrace/event.h"
 #include "gotrace/event_filter.h"
 #include "gotrace/event_times.h"
-#include "gotrace/read_mode.h"
 #include "gotrace/reader.h"
+#include "gotrace/reader_options.h"
 
 namespace gotrace {
 
@@ -70,12 +73,20 @@ class WindowReader {
   // Returns the next event, or nullptr if there is none: at the end of the trace, after a fault
   // (see reader().status()), or once no later event can be in the window. The event is valid until
   // the next call.
-  const Event* Next();
+  const Event* Next() ABSL_ATTRIBUTE_LIFETIME_BOUND;
+
+  // Calls `f` with each of the events that are left, and returns reader().status(): see
+  // Reader::ForEach().
+  template <std::invocable<const Event&> F>
+  [[nodiscard]] absl::Status ForEach(F&& f) {
+    internal::ForEachEvent(*this, f);
+    return reader_.status();
+  }
 
   // Returns the next events, at least one, or none where Next() would return nullptr. All belong to
   // one generation: a kSync event is always the first of its block. Faster than Next() if the
   // options select the whole trace. The events are valid until the next call.
-  absl::Span<const Event> NextBlock();
+  absl::Span<const Event> NextBlock() ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the conditions with times as of Event::time() only, by the clock of the generation that
   // was read last. Call it after Next(). Fails with kFailedPrecondition if an end of the window is
@@ -86,11 +97,11 @@ class WindowReader {
   int64_t trace_start() const { return start_.value_or(0); }
 
   // Converts the times of the events of the current generation. Valid as long as this object.
-  const EventTimes& times() const { return times_; }
+  const EventTimes& times() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return times_; }
 
   // Returns the reader of the trace, for its status, losses and counts. Valid as long as this
   // object.
-  const Reader& reader() const { return reader_; }
+  const Reader& reader() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return reader_; }
 
   // What reading has shown so far.
   struct Seen {
@@ -115,7 +126,7 @@ class WindowReader {
   };
 
   // Returns it.
-  const Seen& seen() const { return seen_; }
+  const Seen& seen() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return seen_; }
 
  private:
   enum class Verdict { kTake, kSkip, kTakeAndStop, kStop };

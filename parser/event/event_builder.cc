@@ -9,6 +9,7 @@
 #include "gotrace/event_kind.h"
 #include "gotrace/internal/event_tags.h"
 #include "gotrace/stack_copy.h"
+#include "parser/event/event_access.h"
 #include "parser/event/event_tables.h"
 #include "parser/event/event_writer.h"
 
@@ -185,7 +186,8 @@ EventBuilder& EventBuilder::Arg(size_t index, uint64_t value) {
 EventBuilder& EventBuilder::SetTransition(ResourceKind kind, int64_t subject, uint8_t from,
                                           uint8_t to) {
   if (event_.transition_resource().kind != kind) return *this;
-  EventWriter(&event_).Subject(subject).Tags(event_.tags().WithTransition(from, to));
+  EventWriter(&event_).Subject(subject).Tags(
+      internal::EventAccess::Tags(event_).WithTransition(from, to));
   return *this;
 }
 

@@ -7,6 +7,7 @@
 #include "gotrace/event.h"
 #include "gotrace/stack_copy.h"
 #include "gtest/gtest.h"
+#include "parser/event/event_access.h"
 
 namespace gotrace::internal {
 namespace event_builder_test {
@@ -131,7 +132,7 @@ TEST(EventBuilderTest, SettersThatDoNotApplyDoNothing) {
   for (size_t i = 0; i < 6; ++i) EXPECT_EQ(start.Build().arg(i), 0u) << i;
   EXPECT_EQ(start.Build().offset(), 0u);
   EXPECT_TRUE(start.Build().stack().none());
-  EXPECT_EQ(start.Build().tables(), nullptr);
+  EXPECT_EQ(EventAccess::Tables(start.Build()), nullptr);
 
   EventBuilder proc(EventType::kProcStart);
   proc.Transition(GoId{7}, GoState::kWaiting, GoState::kSyscall)

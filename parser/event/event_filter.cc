@@ -19,7 +19,7 @@ ResourceId SubjectOf(const Event& event) {
     case EventKind::kRangeBegin:
     case EventKind::kRangeActive:
     case EventKind::kRangeEnd:
-      return event.range().scope;
+      return event.range_parts().scope;
     case EventKind::kLabel:
       return event.label().resource;
     default:
@@ -27,9 +27,10 @@ ResourceId SubjectOf(const Event& event) {
   }
 }
 
-bool HasId(const std::set<int64_t>& ids, int64_t context, const ResourceId& subject,
-           ResourceKind kind) {
-  return ids.empty() || ids.contains(context) || (subject.kind == kind && ids.contains(subject.id));
+template <class Id>
+bool HasId(const std::set<Id>& ids, Id context, const ResourceId& subject, ResourceKind kind) {
+  return ids.empty() || ids.contains(context) ||
+         (subject.kind == kind && ids.contains(Id{subject.id}));
 }
 
 }  // namespace
@@ -54,8 +55,8 @@ bool EventFilter::Matches(const Event& event, int64_t start) const {
   if (!Selects(event.thread())) return false;
   if (goroutines.empty() && procs.empty()) return true;
   const ResourceId subject = SubjectOf(event);
-  return HasId(goroutines, event.goroutine().value, subject, ResourceKind::kGoroutine) &&
-         HasId(procs, event.proc().value, subject, ResourceKind::kProc);
+  return HasId(goroutines, event.goroutine(), subject, ResourceKind::kGoroutine) &&
+         HasId(procs, event.proc(), subject, ResourceKind::kProc);
 }
 
 bool EventFilter::IsPast(const Event& event, int64_t start) const {

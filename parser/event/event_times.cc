@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "parser/event/event_access.h"
 #include "parser/event/event_tables.h"
 #include "parser/event/trace_clock.h"
 
@@ -13,8 +14,9 @@ void EventTimes::See(const Event& event) {
   if (event.kind() != EventKind::kSync) return;
   if (!start_.has_value()) start_ = event.time();
   // Does not use sync(), which would also list the batches of experiments.
-  if (event.tables() == nullptr) return;
-  if (event.tables()->clock_snapshot().has_value()) snapshot_ = event.tables()->clock_snapshot();
+  const internal::EventTables* const tables = internal::EventAccess::Tables(event);
+  if (tables == nullptr) return;
+  if (tables->clock_snapshot().has_value()) snapshot_ = tables->clock_snapshot();
 }
 
 absl::Duration EventTimes::SinceStart(int64_t time) const {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "gotrace/byte_source.h"
-#include "gotrace/read_mode.h"
+#include "gotrace/reader_options.h"
 #include "gotrace/version.h"
 #include "parser/event/trace_clock.h"
 #include "parser/framing/batch_finder.h"

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "gotrace/read_mode.h"
+#include "gotrace/reader_options.h"
 #include "parser/order/frontier.h"
 #include "parser/order/scheduler_model.h"
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "parser/event/event_access.h"
+
 namespace gotrace::internal {
 namespace {
 
@@ -34,7 +36,7 @@ void AddRegions(GoId goroutine, absl::Span<const OpenRegion> regions,
       region.offset = open.begin.offset;
       region.time = open.begin.time;
     }
-    const Stack stack(&tables, open.begin.stack);
+    const Stack stack = EventAccess::MakeStack(&tables, open.begin.stack);
     if (open.begin.generation == generation && stack.size() > 0) {
       region.frame = CopyFrame(stack.frame(0));
     }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gotrace/internal/event_rules.h"
+#include "parser/event/event_access.h"
 #include "parser/order/fault_context.h"
 #include "parser/order/scheduler_model.h"
 
@@ -302,7 +303,7 @@ FaultContext SchedulerModel::ContextOf(const ThreadCursor& cursor) const {
   FaultContext context;
   const TimedEvent& event = cursor.event();
   const int8_t stack_arg = kStackArgs[static_cast<uint8_t>(event.type)];
-  if (stack_arg >= 0) AddStack(Stack(tables_, event.args[stack_arg]), &context);
+  if (stack_arg >= 0) AddStack(EventAccess::MakeStack(tables_, event.args[stack_arg]), &context);
   const EventKind kind = kEventKinds[static_cast<uint8_t>(event.type)];
   const bool is_of_task = kind == EventKind::kTaskBegin || kind == EventKind::kTaskEnd;
   const bool is_of_region = kind == EventKind::kRegionBegin || kind == EventKind::kRegionEnd;

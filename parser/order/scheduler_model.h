@@ -17,7 +17,6 @@
 #include "gotrace/fault.h"
 #include "gotrace/ids.h"
 #include "gotrace/internal/transition_history.h"
-#include "gotrace/internal/waiting_goroutines.h"
 #include "gotrace/reader_limits.h"
 #include "parser/generation/generation.h"
 #include "parser/order/frontier.h"
@@ -27,6 +26,7 @@
 #include "parser/order/scheduler_state.h"
 #include "parser/order/thread_decoder.h"
 #include "parser/order/wait_list.h"
+#include "parser/order/waiting_goroutines.h"
 #include "util/name_pool.h"
 
 namespace gotrace::internal {

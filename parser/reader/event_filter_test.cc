@@ -100,40 +100,40 @@ TEST(EventFilter, ByKind) {
 
 TEST(EventFilter, ByGoroutineOfTheContextOrOfTheSubject) {
   EventFilter filter;
-  filter.goroutines = {1};
+  filter.goroutines = {GoId{1}};
   EXPECT_THAT(Select(filter), ElementsAre(3, 4, 5, 7, 8, 9, 10, 11));
-  filter.goroutines = {2};
+  filter.goroutines = {GoId{2}};
   EXPECT_THAT(Select(filter), ElementsAre(4, 6, 8, 11, 13, 14));
-  filter.goroutines = {1, 2};
+  filter.goroutines = {GoId{1}, GoId{2}};
   EXPECT_THAT(Select(filter), ElementsAre(3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14));
-  filter.goroutines = {3};
+  filter.goroutines = {GoId{3}};
   EXPECT_THAT(Select(filter), IsEmpty());
 }
 
 // No goroutine is goroutine -1, as printed.
 TEST(EventFilter, ByNoGoroutine) {
   EventFilter filter;
-  filter.goroutines = {-1};
+  filter.goroutines = {GoId{-1}};
   EXPECT_THAT(Select(filter), ElementsAre(0, 1, 2, 3, 12, 13, 15));
 }
 
 TEST(EventFilter, ByProcOfTheContextOrOfTheSubject) {
   EventFilter filter;
-  filter.procs = {0};
+  filter.procs = {ProcId{0}};
   EXPECT_THAT(Select(filter), ElementsAre(1, 2, 3, 4, 5, 7, 8, 9, 10, 11));
-  filter.procs = {1};
+  filter.procs = {ProcId{1}};
   EXPECT_THAT(Select(filter), ElementsAre(2, 6, 7, 12, 13, 14));
-  filter.procs = {-1};
+  filter.procs = {ProcId{-1}};
   EXPECT_THAT(Select(filter), ElementsAre(0, 1, 12, 15));
 }
 
 TEST(EventFilter, ByThreadOfTheContext) {
   EventFilter filter;
-  filter.threads = {8};
+  filter.threads = {ThreadId{8}};
   EXPECT_THAT(Select(filter), ElementsAre(12, 13, 14));
-  filter.threads = {9, 8};
+  filter.threads = {ThreadId{9}, ThreadId{8}};
   EXPECT_THAT(Select(filter), ElementsAre(6, 12, 13, 14));
-  filter.threads = {-1};
+  filter.threads = {ThreadId{-1}};
   EXPECT_THAT(Select(filter), ElementsAre(0, 15));
 }
 
@@ -167,10 +167,10 @@ TEST(EventFilter, ByTimeAsEventsTellIt) {
 
 TEST(EventFilter, AllConditionsMustHold) {
   EventFilter filter;
-  filter.goroutines = {2};
-  filter.procs = {1};
+  filter.goroutines = {GoId{2}};
+  filter.procs = {ProcId{1}};
   EXPECT_THAT(Select(filter), ElementsAre(6, 13, 14));
-  filter.threads = {8};
+  filter.threads = {ThreadId{8}};
   EXPECT_THAT(Select(filter), ElementsAre(13, 14));
   filter.kinds = {EventKind::kMetric, EventKind::kStackSample};
   EXPECT_THAT(Select(filter), ElementsAre(14));
@@ -185,10 +185,10 @@ TEST(EventFilter, AllConditionsMustHold) {
 // A condition on goroutines does not select Ps with the same number.
 TEST(EventFilter, GoroutinesAreNoProcs) {
   EventFilter filter;
-  filter.goroutines = {0};
+  filter.goroutines = {GoId{0}};
   EXPECT_THAT(Select(filter), IsEmpty());
   filter.goroutines.clear();
-  filter.procs = {2};
+  filter.procs = {ProcId{2}};
   EXPECT_THAT(Select(filter), IsEmpty());
 }
 
@@ -212,7 +212,7 @@ TEST(EventFilter, TimesSinceTheStartBecomeAbsolute) {
   constexpr int64_t kLast = std::numeric_limits<int64_t>::max();
   EventFilter filter;
   EXPECT_TRUE(filter.WithAbsoluteTimes(kStart).MatchesAll());
-  filter.goroutines = {2};
+  filter.goroutines = {GoId{2}};
   filter.since_start = {5, 13};
   const EventFilter absolute = filter.WithAbsoluteTimes(kStart);
   EXPECT_TRUE(absolute.since_start.MatchesAll());
@@ -240,9 +240,9 @@ TEST(EventFilter, SelectsIdsAndKinds) {
   EventFilter filter;
   EXPECT_TRUE(filter.Selects(GoId{1}) && filter.Selects(ProcId{1}) && filter.Selects(ThreadId{1}) &&
               filter.Selects(EventKind::kLog));
-  filter.goroutines = {1};
-  filter.procs = {2};
-  filter.threads = {3};
+  filter.goroutines = {GoId{1}};
+  filter.procs = {ProcId{2}};
+  filter.threads = {ThreadId{3}};
   filter.kinds = {EventKind::kLabel};
   filter.times = {4, 5};
   filter.since_start = {6, 7};
@@ -274,9 +274,9 @@ TEST(EventFilterTest, OneConditionAndNotAllMatch) {
     return filter;
   };
   EXPECT_FALSE(set(&EventFilter::kinds, EventKind::kSync).MatchesAll());
-  EXPECT_FALSE(set(&EventFilter::goroutines, int64_t{1}).MatchesAll());
-  EXPECT_FALSE(set(&EventFilter::procs, int64_t{1}).MatchesAll());
-  EXPECT_FALSE(set(&EventFilter::threads, int64_t{1}).MatchesAll());
+  EXPECT_FALSE(set(&EventFilter::goroutines, GoId{1}).MatchesAll());
+  EXPECT_FALSE(set(&EventFilter::procs, ProcId{1}).MatchesAll());
+  EXPECT_FALSE(set(&EventFilter::threads, ThreadId{1}).MatchesAll());
   const EventFilter::Times all;
   for (const EventFilter::Times some : {EventFilter::Times{0, all.to}, {all.from, 0}}) {
     EXPECT_FALSE(set(&EventFilter::since_start, some).MatchesAll());

@@ -134,7 +134,7 @@ TEST(ReadParallelTest, ReadsATraceThatCannotBeDividedSequentially) {
   const Outcome whole = ReadAll(Reader::FromBytes(bytes));
   EXPECT_GT(Parallel(bytes).merged, 0);
   ReaderOptions with_callback;
-  with_callback.on_generation_end = [](const GenerationTables&, const TableUse&) {};
+  with_callback.on_time_back = [](const Place&, int64_t) {};
   const std::string zstd = Zstd(bytes);
   for (const Parallel& parallel : {Parallel(bytes, /*jobs=*/1), Parallel(bytes, 2, bytes.size()),
                                    Parallel(zstd), Parallel(bytes, 2, 0, with_callback)}) {

@@ -83,12 +83,10 @@ class LaterSegments {
         plan_.source->Fork(plan_.index.generations()[generation].offset);
     if (source == nullptr) return false;
     part->consumer = make_();
-    ReaderOptions options = part->consumer->MakeOptions();
-    options.jobs = 1;
     absl::StatusOr<Reader> reader = SegmentReader::Open(
         part->consumer->Wrap(std::move(source)), *plan_.source, plan_.index,
         {.generation = generation, .finds_tasks = plan_.finds_tasks, .has_half_of_limits = true},
-        std::move(options));
+        part->consumer->MakeOptions(), part->consumer->MakeHooks());
     if (!reader.ok()) return false;
     part->reader = *std::move(reader);
     SegmentReader::ReadTo(&*part->reader, plan_.segments[index].end, /*jobs=*/1);
@@ -247,9 +245,8 @@ absl::Status ReadAnyParallel(std::unique_ptr<ByteSource> source, const ReaderOpt
                              std::unique_ptr<AnyMergeableSink>* result,
                              const std::function<void(const ReadProgress&)>& on_progress) {
   internal::Watch watch(*source, on_progress);
-  const bool has_callbacks = options.on_batch || options.on_time_back || options.on_generation_end;
   internal::SegmentPlan plan =
-      internal::PlanSegments(*source, has_callbacks ? 1 : options.jobs,
+      internal::PlanSegments(*source, options.on_time_back ? 1 : options.jobs,
                              options.tuning.jobs_from_bytes, options.keep_going);
   plan.jobs = internal::CoresFor(options.jobs);
   absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), options);
@@ -258,7 +255,7 @@ absl::Status ReadAnyParallel(std::unique_ptr<ByteSource> source, const ReaderOpt
   if (reader.ok()) {
     const auto make_later = [&] {
       std::unique_ptr<AnyMergeableSink> sink = make_sink();
-      sink->StartInMiddle(plan.index.generations().front().first_time);
+      sink->StartInMiddle(plan.index.start_time());
       return std::make_unique<internal::SinkConsumer>(options, std::move(sink), &watch);
     };
     ReadSegments(plan, make_later, &*reader, &first);

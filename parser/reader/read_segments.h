@@ -12,6 +12,7 @@
 #include "gotrace/byte_source.h"
 #include "gotrace/reader.h"
 #include "gotrace/trace_index.h"
+#include "parser/reader/reader_access.h"
 #include "parser/reader/segment.h"
 
 namespace gotrace::internal {
@@ -21,9 +22,10 @@ class SegmentConsumer {
  public:
   virtual ~SegmentConsumer() = default;
 
-  // Returns the options for reading the segment. Called once, on the thread that will read it,
+  // Return how to read the segment. Called once, on the thread that will read it,
   // except for the consumer of the first segment.
   virtual ReaderOptions MakeOptions() = 0;
+  virtual ReaderHooks MakeHooks() { return {}; }
   virtual std::unique_ptr<ByteSource> Wrap(std::unique_ptr<ByteSource> source) { return source; }
 
   // Consumes all events that `reader` returns. Must call `stops` now and then, and may return early

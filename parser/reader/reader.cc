@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gotrace/internal/event_spec.h"
+#include "parser/event/event_access.h"
 #include "parser/event/event_writer.h"
 #include "parser/framing/batch_reader.h"
 #include "parser/order/fault_context.h"
@@ -29,7 +30,7 @@ std::unique_ptr<GenerationFeed> ReaderImpl::MakeFeed() {
   }
   auto feed = std::make_unique<TolerantGenerationReader>(
       source_.get(), version_, [this](Fault fault) { ReportAt(fault); }, &losses_, options_.limits);
-  feed->Observe(options_.on_batch);
+  feed->Observe(hooks_.on_batch);
   return feed;
 }
 
@@ -190,8 +191,8 @@ Event* ReaderImpl::NextGeneration() {
   frontier_.Clear();
   samples_ = {};
   next_sample_ = 0;
-  if (!std::exchange(end_reported_, true) && options_.on_generation_end) {
-    options_.on_generation_end(generation_->tables(), use_);
+  if (!std::exchange(end_reported_, true) && hooks_.on_generation_end) {
+    hooks_.on_generation_end(generation_->tables(), use_);
   }
   if (feed_->next_offset() >= stop_at_) {
     stopped_at_ = feed_->next_offset();
@@ -223,7 +224,7 @@ Event* ReaderImpl::BeginGeneration() {
   if (tables.frequency().has_value()) info_.frequency = tables.frequency()->ticks_per_second;
   info_.has_event_batches = !generation_->threads().empty();
   samples_ = tables.cpu_samples();
-  if (options_.on_generation_end) {
+  if (hooks_.on_generation_end) {
     use_.Begin(tables);
     use_.NoteSamples(tables);
   }
@@ -271,7 +272,8 @@ bool ReaderImpl::ContinueFrom(ReaderImpl& before) {
   scheduler_.ContinueFrom(before.scheduler_);
   before.source_->LeaveAtEnd();
   options_ = before.options_;
-  UseCores(options_.jobs);
+  hooks_ = before.hooks_;
+  UseCores(OwnCores());
   begin_ = std::move(before.begin_);
   event_count_ += before.event_count_;
   contexts_ += before.contexts_;
@@ -283,7 +285,7 @@ ThreadCursor::Ahead ReaderImpl::ChooseAhead() {
   // If many threads decoded far ahead, their events would evict each other from the cache.
   const size_t threads = std::max<size_t>(generation_->threads().size(), 1);
   return {std::clamp<size_t>(kMaxAtOnce / threads, 1, kMaxPerThread), /*check_ids=*/true,
-          options_.on_generation_end ? &use_ : nullptr};
+          hooks_.on_generation_end ? &use_ : nullptr};
 }
 
 Event* ReaderImpl::MakeSync(const GenerationTables* tables, int64_t time, uint64_t offset) {
@@ -361,7 +363,7 @@ bool ReaderImpl::CheckIds(Event* event) {
   if (spec == nullptr) return true;
   if (!spec->timed()) {
     // Go's reader does not check the stack of a sample.
-    if (tolerant() && !event->tables()->HasStack(event->arg(0))) {
+    if (tolerant() && !EventAccess::Tables(*event)->HasStack(event->arg(0))) {
       ResolveId(/*is_stack=*/true, event->arg(0), "stack", event);
     }
     return true;
@@ -370,7 +372,8 @@ bool ReaderImpl::CheckIds(Event* event) {
     const uint64_t id = event->arg(i - 1);
     const bool is_stack = spec->arg_types[i] == ArgType::kStack;
     const bool is_string = spec->arg_types[i] == ArgType::kString;
-    if (is_stack ? event->tables()->HasStack(id) : !is_string || event->tables()->HasString(id)) {
+    if (is_stack ? EventAccess::Tables(*event)->HasStack(id)
+                 : !is_string || EventAccess::Tables(*event)->HasString(id)) {
       continue;
     }
     if (!ResolveId(is_stack, id, spec->arg_names[i], event)) return false;
@@ -403,6 +406,19 @@ bool ReaderImpl::ResolveId(bool is_stack, uint64_t id, absl::string_view arg, Ev
   return true;
 }
 
+absl::StatusOr<Reader> ReaderAccess::FromSource(std::unique_ptr<ByteSource> source,
+                                                ReaderOptions options, ReaderHooks hooks) {
+  source = StoppableSource::Wrap(std::move(source), options.keep_going);
+  const absl::StatusOr<Version> version = ReadHeader(source.get());
+  if (!version.ok()) return version.status();
+  return Reader(std::make_unique<ReaderImpl>(std::move(source), *version, std::move(options),
+                                             std::move(hooks)));
+}
+
+WaitingGoroutines ReaderAccess::CountWaiting(const Reader& reader) {
+  return reader.impl_->CountWaiting();
+}
+
 }  // namespace gotrace::internal
 
 namespace gotrace {
@@ -429,11 +445,7 @@ absl::StatusOr<Reader> Reader::FromStream(int fd, ReaderOptions options) {
 
 absl::StatusOr<Reader> Reader::FromSource(std::unique_ptr<ByteSource> source,
                                           ReaderOptions options) {
-  source = internal::StoppableSource::Wrap(std::move(source), options.keep_going);
-  const absl::StatusOr<Version> version = internal::ReadHeader(source.get());
-  if (!version.ok()) return version.status();
-  return Reader(
-      std::make_unique<internal::ReaderImpl>(std::move(source), *version, std::move(options)));
+  return internal::ReaderAccess::FromSource(std::move(source), std::move(options), {});
 }
 
 Reader::Reader(std::unique_ptr<internal::ReaderImpl> impl) : impl_(std::move(impl)) {}
@@ -459,7 +471,6 @@ const GenerationInfo& Reader::generation() const { return impl_->info(); }
 const Losses& Reader::losses() const { return impl_->losses(); }
 std::optional<uint64_t> Reader::next_trace() const { return impl_->next_trace(); }
 uint64_t Reader::event_count() const { return impl_->event_count() - (end_ - next_); }
-internal::WaitingGoroutines Reader::CountWaiting() const { return impl_->CountWaiting(); }
 uint64_t Reader::input_size() const { return impl_->source().input_size(); }
 uint64_t Reader::input_read() const { return impl_->source().input_read(); }
 

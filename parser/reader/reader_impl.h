@@ -22,6 +22,7 @@
 #include "parser/order/event_order.h"
 #include "parser/order/frontier.h"
 #include "parser/order/scheduler_model.h"
+#include "parser/reader/reader_access.h"
 #include "parser/reader/work_ahead.h"
 #include "util/cores.h"
 
@@ -29,16 +30,18 @@ namespace gotrace::internal {
 
 class ReaderImpl {
  public:
-  ReaderImpl(std::unique_ptr<ByteSource> source, Version version, ReaderOptions options)
+  ReaderImpl(std::unique_ptr<ByteSource> source, Version version, ReaderOptions options,
+             ReaderHooks hooks = {})
       : source_(std::move(source)),
         version_(version),
         options_(std::move(options)),
+        hooks_(std::move(hooks)),
         feed_(MakeFeed()),
         scheduler_(options_.limits),
         order_(&scheduler_, options_.tuning.exact_ties_threads),
         frontier_(order_.frontier()),
         watches_time_(tolerant() && options_.on_time_back != nullptr) {
-    UseCores(options_.jobs);
+    UseCores(OwnCores());
   }
 
   // Returns the next events, or none at the end or after a failure, which sets status().
@@ -53,7 +56,7 @@ class ReaderImpl {
     stopped_at_.reset();
   }
 
-  // Like ReaderOptions::jobs.
+  // Decodes and orders events ahead if `jobs`, which is like ReaderOptions::jobs, allows two cores.
   void UseCores(size_t jobs) { jobs_ = CoresFor(jobs); }
 
   // Starts in the middle of the trace, with the generation that the source is at. `last_time` is
@@ -85,6 +88,9 @@ class ReaderImpl {
 
  private:
   std::unique_ptr<GenerationFeed> MakeFeed();
+
+  // Returns how many cores the options allow this reader alone.
+  size_t OwnCores() const { return options_.decodes_ahead ? options_.jobs : 1; }
 
   // The maximum number of events that this thread finds at a time. More would not be faster.
   static constexpr size_t kBlockSize = 160;
@@ -210,6 +216,7 @@ class ReaderImpl {
   const std::unique_ptr<ByteSource> source_;
   const Version version_;
   ReaderOptions options_;
+  ReaderHooks hooks_;
   Losses losses_;
   const std::unique_ptr<GenerationFeed> feed_;
   bool lost_ = false;    // Whether a part of the current generation is missing.
@@ -224,7 +231,7 @@ class ReaderImpl {
   SchedulerModel scheduler_;
   EventOrder order_;
   Frontier& frontier_;
-  TableUse use_;                         // Used if options_.on_generation_end is set.
+  TableUse use_;                         // Used if hooks_.on_generation_end is set.
   absl::Span<const CpuSample> samples_;  // The samples of the generation.
   size_t next_sample_ = 0;
 

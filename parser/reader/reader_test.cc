@@ -147,6 +147,30 @@ TEST(ReaderTest, DetailsStayUntilTheNextSync) {
   EXPECT_TRUE(reader->status().ok()) << reader->status();
 }
 
+TEST(ReaderTest, ForEachReturnsTheEventsAndTheStatus) {
+  const std::string bytes = ReadTestTrace("go1.27-annotations.trace");
+  const Outcome expected = Read(bytes);
+  Reader reader = *Reader::FromBytes(bytes);
+  Outcome found;
+  const auto add = [&](const Event& event) { found.events.push_back(Describe(event)); };
+  // The first ten, one by one, and the rest.
+  const absl::Status stopped = reader.ForEach([&](const Event& event) {
+    add(event);
+    return found.events.size() < 10;
+  });
+  EXPECT_TRUE(stopped.ok()) << stopped;
+  ASSERT_EQ(found.events.size(), 10u);
+  add(*reader.Next());
+  found.status = reader.ForEach(add);
+  ExpectSame(found, expected);
+
+  const absl::string_view cut = absl::string_view(bytes).substr(0, bytes.size() / 2);
+  Reader cut_reader = *Reader::FromBytes(cut);
+  const absl::Status status = cut_reader.ForEach([](const Event&) {});
+  EXPECT_TRUE(FaultOf(status).has_value());
+  EXPECT_EQ(status, Read(cut).status);
+}
+
 TEST(ReaderTest, MayBeMoved) {
   const std::string bytes = SmallTrace(Version::kGo125);
   const Outcome expected = Read(bytes);

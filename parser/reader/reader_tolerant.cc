@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "parser/event/event_access.h"
 #include "parser/event/event_writer.h"
 #include "parser/reader/reader_impl.h"
 
@@ -105,7 +106,7 @@ bool ReaderImpl::ForceEvent(ThreadCursor* cursor, FaultId why) {
     return false;
   }
   for (Event& event : scheduler_.events()) {
-    EventWriter(&event).Tags(event.tags().WithFault(why));
+    EventWriter(&event).Tags(EventAccess::Tags(event).WithFault(why));
     ++losses_.marked_events;
   }
   return true;

@@ -221,6 +221,7 @@ TEST(SalvageTest, EventsThatWaitedInVainKeepTheirTimes) {
     ReaderOptions options;
     options.mode = ReadMode::kSalvage;
     options.jobs = jobs;
+    options.decodes_ahead = true;
     options.tuning.jobs_from_bytes = 0;
     absl::StatusOr<Reader> reader = Reader::FromBytes(bytes, options);
     ASSERT_TRUE(reader.ok());

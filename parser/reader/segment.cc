@@ -155,7 +155,8 @@ std::vector<Segment> CutIntoSegments(const TraceIndex& index, size_t count, uint
 
 absl::StatusOr<Reader> SegmentReader::Open(std::unique_ptr<ByteSource> source,
                                            const ByteSource& whole, const TraceIndex& index,
-                                           const Start& start, ReaderOptions options) {
+                                           const Start& start, ReaderOptions options,
+                                           ReaderHooks hooks) {
   const absl::StatusOr<LoadedGeneration> before =
       Load(whole, index, start.generation - 1, options.limits);
   if (!before.ok()) return before.status();
@@ -168,7 +169,8 @@ absl::StatusOr<Reader> SegmentReader::Open(std::unique_ptr<ByteSource> source,
     segment.find_task = [finder](TaskId id) { return finder->Find(id); };
   }
   source = StoppableSource::Wrap(std::move(source), options.keep_going);
-  auto impl = std::make_unique<ReaderImpl>(std::move(source), index.version(), std::move(options));
+  auto impl = std::make_unique<ReaderImpl>(std::move(source), index.version(), std::move(options),
+                                           std::move(hooks));
   impl->StartInMiddle(std::move(segment), LastTime(*before->generation));
   return Reader(std::move(impl));
 }

@@ -12,6 +12,7 @@
 #include "gotrace/byte_source.h"
 #include "gotrace/reader.h"
 #include "gotrace/trace_index.h"
+#include "parser/reader/reader_access.h"
 
 namespace gotrace::internal {
 
@@ -49,7 +50,7 @@ class SegmentReader {
   // event, and returns an error if that cannot be read.
   static absl::StatusOr<Reader> Open(std::unique_ptr<ByteSource> source, const ByteSource& whole,
                                      const TraceIndex& index, const Start& start,
-                                     ReaderOptions options);
+                                     ReaderOptions options, ReaderHooks hooks = {});
 
   // Makes `reader` stop before the generation at the offset `end`, as at the end of a trace, or
   // continue up to there, with at most `jobs` cores.

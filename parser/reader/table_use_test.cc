@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
+#include "parser/reader/reader_access.h"
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
@@ -20,8 +21,8 @@ struct Found {
 // Returns the unused entries of each generation of the trace in text form `text`.
 std::vector<Found> UnusedIn(const std::string& text) {
   std::vector<Found> all;
-  ReaderOptions options;
-  options.on_generation_end = [&](const GenerationTables& tables, const TableUse& use) {
+  ReaderHooks hooks;
+  hooks.on_generation_end = [&](const GenerationTables& tables, const TableUse& use) {
     Found found = {use.UnusedStrings(tables), use.UnusedStacks(tables), ""};
     if (found.strings.count > 0) {
       found.last_string = std::string(tables.StringAt(found.strings.last_index));
@@ -29,7 +30,7 @@ std::vector<Found> UnusedIn(const std::string& text) {
     all.push_back(found);
   };
   const std::string bytes = Assemble(text);
-  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes, options);
+  absl::StatusOr<Reader> reader = ReaderAccess::FromSource(*SourceFromBytes(bytes), {}, hooks);
   if (!reader.ok()) return all;
   while (reader->Next() != nullptr) continue;
   EXPECT_TRUE(reader->status().ok()) << reader->status();

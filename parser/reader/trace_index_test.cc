@@ -1,10 +1,14 @@
 #include "gotrace/trace_index.h"
 
+#include <algorithm>
+#include <atomic>
 #include <limits>
+#include <memory>
 #include <string>
 
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
+#include "parser/event/event_access.h"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 
@@ -21,7 +25,10 @@ TEST(TraceIndexTest, HasWhatAReaderReports) {
     EXPECT_EQ(index->version(), reader.version());
     size_t n = 0;
     while (const Event* event = reader.Next()) {
-      if (event->kind() != EventKind::kSync || event->tables() == nullptr) continue;
+      if (reader.event_count() == 1) {
+        EXPECT_EQ(index->start_time(), event->time());
+      }
+      if (event->kind() != EventKind::kSync || EventAccess::Tables(*event) == nullptr) continue;
       ASSERT_LT(n, index->generations().size());
       const TraceIndex::Generation& entry = index->generations()[n++];
       const GenerationInfo& info = reader.generation();
@@ -112,6 +119,30 @@ TEST(TraceIndexTest, CanBeStopped) {
       EXPECT_EQ(calls, allowed + 1);
     }
   }
+}
+
+// An object store has no file descriptor, and each request for a range takes long.
+TEST(TraceIndexTest, ReadsRangesOfAnObject) {
+  const std::string bytes = ReadTestTrace("go1.24-gc.trace");
+  std::atomic<size_t> requested = 0;
+  const auto read_at = [&](uint64_t offset, char* buffer, size_t size) -> absl::StatusOr<size_t> {
+    const size_t count = bytes.copy(buffer, size, offset);
+    requested += count;
+    return count;
+  };
+  const std::unique_ptr<ByteSource> source = *SourceFromReadAt(read_at, bytes.size());
+  const absl::StatusOr<TraceIndex> index = TraceIndex::Build(*source);
+  ASSERT_TRUE(index.ok()) << index.status();
+  EXPECT_LT(requested, bytes.size() / 10);
+  const absl::StatusOr<TraceIndex> expected = TraceIndex::Build(**SourceFromBytes(bytes));
+  ASSERT_EQ(index->generations().size(), expected->generations().size());
+  const size_t last = index->generations().size() - 1;
+  EXPECT_EQ(index->generations()[last].offset, expected->generations()[last].offset);
+  const Outcome found = ReadAll(Reader::OpenAt(*source, *index, last));
+  const Outcome whole = ReadAll(Reader::FromBytes(bytes));
+  ASSERT_TRUE(found.status.ok()) << found.status;
+  ASSERT_LT(found.events.size(), whole.events.size());
+  EXPECT_TRUE(std::equal(found.events.rbegin(), found.events.rend(), whole.events.rbegin()));
 }
 
 TEST(TraceIndexTest, FailsForAnythingElse) {

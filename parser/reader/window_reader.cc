@@ -22,9 +22,8 @@ int64_t FirstTimeOf(const WindowOptions& options, const TraceIndex& index) {
   const absl::Span<const TraceIndex::Generation> generations = index.generations();
   if (!options.wall_from.has_value()) {
     const int64_t since_start = options.filter.since_start.from;
-    return options.filter.since_start.HasFirst()
-               ? TraceClock::Add(generations.front().first_time, since_start)
-               : options.filter.times.from;
+    return options.filter.since_start.HasFirst() ? TraceClock::Add(index.start_time(), since_start)
+                                                 : options.filter.times.from;
   }
   // The wall clock may be set during the trace: each generation has its own.
   constexpr int64_t kBeginning = std::numeric_limits<int64_t>::min();
@@ -55,7 +54,7 @@ absl::StatusOr<Reader> OpenAtFirstTime(std::unique_ptr<ByteSource> source, Reade
         absl::StatusOr<Reader> reader = Reader::OpenAt(*source, *index, first, options);
         if (reader.ok()) {
           source->LeaveAtEnd();
-          *start = index->generations().front().first_time;
+          *start = index->start_time();
           return reader;
         }
       }

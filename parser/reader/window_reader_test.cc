@@ -106,6 +106,19 @@ TEST(WindowReader, ReturnsWhatIsInTheWindow) {
   EXPECT_GT(with_wall, 0u);
 }
 
+TEST(WindowReader, ForEachReturnsTheSameEvents) {
+  const Trace trace("go1.27-gc.trace");
+  WindowOptions options;
+  options.filter.times = {trace.events[100].second, trace.events[900].second};
+  Events events;
+  WindowReader reader = *WindowReader::Open(*SourceFromBytes(trace.bytes), options, {});
+  const absl::Status status = reader.ForEach(
+      [&](const Event& event) { events.emplace_back(event.offset(), event.time()); });
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(events.size(), 801u);
+  EXPECT_TRUE(events == Read(trace, options, /*forkable=*/true));
+}
+
 TEST(WindowReader, SkipsGenerationsBeforeTheWindow) {
   const Trace trace("go1.27-gc.trace");
   WindowOptions options;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <random>
@@ -16,6 +18,7 @@
 #include "gotrace/event_builder.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
+#include "parser/reader/reader_access.h"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 
@@ -123,6 +126,7 @@ std::string ReadingOf(absl::string_view trace, ReadMode mode, size_t jobs) {
   ReaderOptions options;
   options.mode = mode;
   options.jobs = jobs;
+  options.decodes_ahead = true;
   options.tuning.jobs_from_bytes = 0;
   const std::thread::id caller = std::this_thread::get_id();
   options.on_fault = [&](const Fault& fault) {
@@ -133,11 +137,13 @@ std::string ReadingOf(absl::string_view trace, ReadMode mode, size_t jobs) {
     EXPECT_EQ(std::this_thread::get_id(), caller);
     absl::StrAppend(&log, "back ", event.offset.value_or(0), " from ", last_time, "\n");
   };
-  options.on_generation_end = [&](const GenerationTables&, const TableUse&) {
+  ReaderHooks hooks;
+  hooks.on_generation_end = [&](const GenerationTables&, const TableUse&) {
     EXPECT_EQ(std::this_thread::get_id(), caller);
     absl::StrAppend(&log, "end\n");
   };
-  absl::StatusOr<Reader> reader = Reader::FromBytes(trace, std::move(options));
+  absl::StatusOr<Reader> reader =
+      ReaderAccess::FromSource(*SourceFromBytes(trace), std::move(options), std::move(hooks));
   if (!reader.ok()) return std::string(reader.status().message());
   while (const Event* event = reader->Next()) {
     const Losses& losses = reader->losses();
@@ -235,10 +241,35 @@ TEST(WorkAheadTest, ReportsTheSameForEveryTraceInEveryMode) {
   EXPECT_GT(backs, 2);
 }
 
+// Returns how many threads this process has.
+size_t CountThreads() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return std::distance(begin(tasks), end(tasks));
+}
+
+TEST(WorkAheadTest, HasAThreadOnlyIfAskedFor) {
+  const std::string trace = ReadTestTrace("go1.27-gc.trace");
+  const size_t before = CountThreads();
+  for (const bool decodes_ahead : {false, true}) {
+    for (const size_t jobs : {1, 2}) {
+      ReaderOptions options;
+      options.jobs = jobs;
+      options.decodes_ahead = decodes_ahead;
+      options.tuning.jobs_from_bytes = 0;
+      Reader reader = *Reader::FromBytes(trace, options);
+      size_t most = 0;
+      while (!reader.NextBlock().empty()) most = std::max(most, CountThreads());
+      EXPECT_TRUE(reader.status().ok());
+      EXPECT_EQ(most > before, decodes_ahead && jobs == 2);
+    }
+  }
+}
+
 TEST(WorkAheadTest, AReaderMayBeDestroyedOrMovedWhileUsingIt) {
   const std::string trace = ReadTestTrace("go1.27-gc.trace");
   for (int events = 0; events < 6000; events += 250) {
     ReaderOptions options;
+    options.decodes_ahead = true;
     options.jobs = 2;
     options.tuning.jobs_from_bytes = 0;
     Reader reader = *Reader::FromBytes(trace, options);

@@ -101,16 +101,11 @@ BlockData MakeBlock(bool is_large) {
 
 // Reads a stream into blocks. The window is in the last block. The part of the window that did not
 // fit in a block is copied to the beginning of the next, so every batch is contiguous.
-class StreamSource final : public ByteSource {
+class StreamSource : public ByteSource {
  public:
-  // `file` is the file whose bytes `stream` returns unchanged, if they can be read again; otherwise
-  // nullptr.
-  StreamSource(std::unique_ptr<ByteStream> stream, const FdStream* file, uint64_t input_size,
+  StreamSource(std::unique_ptr<ByteStream> stream, uint64_t input_size,
                std::shared_ptr<uint64_t> input_read)
-      : stream_(std::move(stream)),
-        file_(file),
-        input_size_(input_size),
-        input_read_(std::move(input_read)) {
+      : stream_(std::move(stream)), input_size_(input_size), input_read_(std::move(input_read)) {
     offset_ = *input_read_;
   }
 
@@ -146,15 +141,6 @@ class StreamSource final : public ByteSource {
 
   uint64_t input_size() const override { return input_size_; }
   uint64_t input_read() const override { return *input_read_; }
-
-  void LeaveAtEnd() override {
-    if (file_ != nullptr) file_->SeekToEnd();
-  }
-
-  std::unique_ptr<ByteSource> Fork(uint64_t offset) const override;
-  size_t ReadAt(uint64_t offset, char* buffer, size_t size) const override {
-    return file_ == nullptr ? 0 : file_->ReadAt(offset, buffer, size);
-  }
 
  private:
   static constexpr size_t kMaxSpares = 8;
@@ -197,7 +183,6 @@ class StreamSource final : public ByteSource {
   }
 
   const std::unique_ptr<ByteStream> stream_;
-  const FdStream* const file_;
   const uint64_t input_size_;
   const std::shared_ptr<uint64_t> input_read_;
   std::deque<Block> blocks_;
@@ -208,20 +193,98 @@ class StreamSource final : public ByteSource {
   absl::Status status_;
 };
 
-// Returns a source of `stream`, from which `read` bytes were read before.
-std::unique_ptr<StreamSource> MakeSource(std::unique_ptr<ByteStream> stream, const FdStream* file,
-                                         uint64_t input_size, uint64_t read) {
+// Returns a source of type S of `stream`, from which `read` bytes were read before, made with
+// `arguments`.
+template <class S, class... Arguments>
+std::unique_ptr<ByteSource> MakeSource(std::unique_ptr<ByteStream> stream, uint64_t input_size,
+                                       uint64_t read, Arguments&&... arguments) {
   auto count = std::make_shared<uint64_t>(read);
   stream = std::make_unique<CountingStream>(std::move(stream), count);
-  return std::make_unique<StreamSource>(std::move(stream), file, input_size, std::move(count));
+  return std::make_unique<S>(std::move(stream), input_size, std::move(count),
+                             std::forward<Arguments>(arguments)...);
 }
 
-std::unique_ptr<ByteSource> StreamSource::Fork(uint64_t offset) const {
-  std::unique_ptr<FdStream> fork = file_ == nullptr ? nullptr : file_->Fork(offset);
-  if (fork == nullptr) return nullptr;
-  const FdStream* const file = fork.get();
-  return MakeSource(std::move(fork), file, input_size_, offset);
-}
+// The bytes of a file descriptor, which can be read from any place if it is a regular file.
+class FdSource final : public StreamSource {
+ public:
+  // `file` is what `stream` reads.
+  FdSource(std::unique_ptr<ByteStream> stream, uint64_t input_size,
+           std::shared_ptr<uint64_t> input_read, const FdStream* file)
+      : StreamSource(std::move(stream), input_size, std::move(input_read)), file_(*file) {}
+
+  void LeaveAtEnd() override { file_.SeekToEnd(); }
+  std::unique_ptr<ByteSource> Fork(uint64_t offset) const override {
+    std::unique_ptr<FdStream> fork = file_.Fork(offset);
+    if (fork == nullptr) return nullptr;
+    const FdStream* const file = fork.get();
+    return MakeSource<FdSource>(std::move(fork), input_size(), offset, file);
+  }
+  size_t ReadAt(uint64_t offset, char* buffer, size_t size) const override {
+    return file_.ReadAt(offset, buffer, size);
+  }
+
+ private:
+  const FdStream& file_;
+};
+
+// An object that is read with a function.
+struct ReadableObject {
+  ReadAtFunction read_at;
+  uint64_t size = 0;
+
+  // Reads as ReadAtFunction does, or returns 0 at the end.
+  absl::StatusOr<size_t> Read(uint64_t offset, char* buffer, size_t length) const {
+    length = static_cast<size_t>(std::min<uint64_t>(length, size - std::min(size, offset)));
+    if (length == 0) return 0;
+    const absl::StatusOr<size_t> read = read_at(offset, buffer, length);
+    if (!read.ok() || *read > 0) return read;
+    return absl::AbortedError(absl::StrCat("the input shrank while it was being read: it had ",
+                                           size, " bytes before, and now ends after ", offset));
+  }
+};
+
+// Reads an object from front to back.
+class ObjectStream final : public ByteStream {
+ public:
+  ObjectStream(std::shared_ptr<const ReadableObject> object, uint64_t offset)
+      : object_(std::move(object)), offset_(offset) {}
+
+  absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
+    absl::StatusOr<size_t> read = object_->Read(offset_, buffer, size);
+    if (read.ok()) offset_ += *read;
+    return read;
+  }
+
+ private:
+  const std::shared_ptr<const ReadableObject> object_;
+  uint64_t offset_;
+};
+
+// The bytes of an object, which can be read from any place.
+class ObjectSource final : public StreamSource {
+ public:
+  ObjectSource(std::unique_ptr<ByteStream> stream, uint64_t input_size,
+               std::shared_ptr<uint64_t> input_read, std::shared_ptr<const ReadableObject> object)
+      : StreamSource(std::move(stream), input_size, std::move(input_read)),
+        object_(std::move(object)) {}
+
+  std::unique_ptr<ByteSource> Fork(uint64_t offset) const override {
+    return MakeSource<ObjectSource>(std::make_unique<ObjectStream>(object_, offset), input_size(),
+                                    offset, object_);
+  }
+  size_t ReadAt(uint64_t offset, char* buffer, size_t size) const override {
+    size_t done = 0;
+    while (done < size) {
+      const absl::StatusOr<size_t> read = object_->Read(offset + done, buffer + done, size - done);
+      if (!read.ok() || *read == 0) break;
+      done += *read;
+    }
+    return done;
+  }
+
+ private:
+  const std::shared_ptr<const ReadableObject> object_;
+};
 
 std::unique_ptr<ByteSource> Decompressed(Compression compression,
                                          std::unique_ptr<ByteStream> stream, uint64_t input_size,
@@ -229,15 +292,15 @@ std::unique_ptr<ByteSource> Decompressed(Compression compression,
   auto count = std::make_shared<uint64_t>(0);
   stream = std::make_unique<CountingStream>(std::move(stream), count);
   stream = MakeDecompressor(compression, std::move(stream), limits.decompressed_bytes);
-  return std::make_unique<StreamSource>(std::move(stream), /*file=*/nullptr, input_size,
-                                        std::move(count));
+  return std::make_unique<StreamSource>(std::move(stream), input_size, std::move(count));
 }
 
-// Returns a source of `stream`, decompressed if it is compressed. `size` is the number of bytes
-// left in it, or 0 if not known. `file` is the stream itself if it reads a file, otherwise nullptr.
+// Returns a source of `stream`, which is decompressed if it is compressed, and otherwise a source
+// of type S, made with `arguments`. `size` is the number of bytes left in it, or 0 if not known.
+template <class S, class... Arguments>
 absl::StatusOr<std::unique_ptr<ByteSource>> Recognised(std::unique_ptr<ByteStream> stream,
-                                                       const FdStream* file, uint64_t size,
-                                                       const ReaderLimits& limits) {
+                                                       uint64_t size, const ReaderLimits& limits,
+                                                       const Arguments&... arguments) {
   std::string magic;
   while (magic.size() < kMagicSize) {
     char buffer[kMagicSize];
@@ -251,7 +314,7 @@ absl::StatusOr<std::unique_ptr<ByteSource>> Recognised(std::unique_ptr<ByteStrea
   if (compression != Compression::kNone) {
     return Decompressed(compression, std::move(stream), size, limits);
   }
-  return MakeSource(std::move(stream), file, size, /*read=*/0);
+  return MakeSource<S>(std::move(stream), size, /*read=*/0, arguments...);
 }
 
 absl::StatusOr<std::unique_ptr<FdStream>> OpenFile(const std::string& path) {
@@ -278,7 +341,7 @@ absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path,
   absl::StatusOr<std::unique_ptr<FdStream>> stream = OpenFile(path);
   if (!stream.ok()) return stream.status();
   const FdStream* const file = stream->get();
-  return Recognised(*std::move(stream), file, file->size_at_first(), limits);
+  return Recognised<FdSource>(*std::move(stream), file->size_at_first(), limits, file);
 }
 
 absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromBytes(absl::string_view bytes,
@@ -290,7 +353,14 @@ absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromBytes(absl::string_view by
 
 absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromStream(std::unique_ptr<ByteStream> stream,
                                                              const ReaderLimits& limits) {
-  return Recognised(std::move(stream), /*file=*/nullptr, /*size=*/0, limits);
+  return Recognised<StreamSource>(std::move(stream), /*size=*/0, limits);
+}
+
+absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromReadAt(ReadAtFunction read_at, uint64_t size,
+                                                             const ReaderLimits& limits) {
+  const auto object =
+      std::make_shared<const ReadableObject>(ReadableObject{std::move(read_at), size});
+  return Recognised<ObjectSource>(std::make_unique<ObjectStream>(object, 0), size, limits, object);
 }
 
 }  // namespace gotrace

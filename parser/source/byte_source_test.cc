@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -57,6 +58,19 @@ std::unique_ptr<ByteSource> FromBytes(absl::string_view bytes) {
   return *std::move(source);
 }
 
+// Returns a source of the object `bytes`, of which each request gets at most `piece` bytes.
+std::unique_ptr<ByteSource> FromObject(absl::string_view bytes, size_t piece) {
+  const auto read_at = [=](uint64_t offset, char* buffer, size_t size) -> absl::StatusOr<size_t> {
+    EXPECT_LT(offset, bytes.size());
+    EXPECT_LE(size, bytes.size() - offset);
+    EXPECT_GT(size, 0u);
+    return bytes.copy(buffer, std::min(size, piece), offset);
+  };
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromReadAt(read_at, bytes.size());
+  EXPECT_TRUE(source.ok()) << source.status();
+  return *std::move(source);
+}
+
 // Reads all of `source` in pieces of random sizes, keeping views of them. Releases some from time
 // to time, and checks that the others do not change.
 void ExpectGives(ByteSource* source, absl::string_view bytes, uint32_t seed) {
@@ -99,6 +113,9 @@ TEST(ByteSourceTest, ReturnsTheSameBytesFromEverySource) {
   ExpectGives(Open(WriteFile("zst", zstd)).get(), bytes, 5);
   ExpectGives(Open(WriteFile("gz", gzip)).get(), bytes, 6);
   for (const size_t piece : {size_t{1} << 30, size_t{65536}, size_t{977}}) {
+    ExpectGives(FromObject(bytes, piece).get(), bytes, 10);
+    ExpectGives(FromObject(zstd, piece).get(), bytes, 11);
+    ExpectGives(FromObject(gzip, piece).get(), bytes, 12);
     ExpectGives(FromStream(std::make_unique<PieceStream>(bytes, piece)).get(), bytes, 7);
     ExpectGives(FromStream(std::make_unique<PieceStream>(zstd, piece)).get(), bytes, 8);
     ExpectGives(FromStream(std::make_unique<PieceStream>(gzip, piece)).get(), bytes, 9);
@@ -236,10 +253,11 @@ TEST(ByteSourceTest, CutCompressedInputsGiveWhatTheyHold) {
   }
 }
 
-TEST(ByteSourceTest, FilesAndMemoryCanBeForked) {
+TEST(ByteSourceTest, FilesMemoryAndObjectsCanBeForked) {
   const std::string bytes = MakeBytes(5000000);
   const absl::string_view rest = absl::string_view(bytes).substr(1234567);
-  const std::unique_ptr<ByteSource> sources[] = {FromBytes(bytes), Open(WriteFile("fork", bytes))};
+  const std::unique_ptr<ByteSource> sources[] = {FromBytes(bytes), Open(WriteFile("fork", bytes)),
+                                                 FromObject(bytes, 70)};
   for (const auto& source : sources) {
     const auto fork = source->Fork(1234567);
     EXPECT_EQ(fork->offset(), 1234567u);
@@ -270,11 +288,38 @@ TEST(ByteSourceTest, FilesAndMemoryCanBeForked) {
 
 TEST(ByteSourceTest, WhatComesOnlyOnceCannotBeForked) {
   const std::string zstd = Zstd("some bytes");
-  for (const auto& source : {FromBytes(zstd), Open(WriteFile("fork.zst", zstd)),
-                             FromStream(std::make_unique<PieceStream>("some bytes", 3))}) {
+  for (const auto& source :
+       {FromBytes(zstd), Open(WriteFile("fork.zst", zstd)), FromObject(zstd, 9),
+        FromStream(std::make_unique<PieceStream>("some bytes", 3))}) {
     EXPECT_EQ(source->Fork(0), nullptr);
     char byte;
     EXPECT_EQ(source->ReadAt(0, &byte, 1), 0u);
+  }
+}
+
+TEST(ByteSourceTest, ReportsErrorsOfAnObjectAndThatItBecameShorter) {
+  const std::string bytes = MakeBytes(3000000);
+  for (const absl::Status& expected :
+       {absl::UnavailableError("no connection"),
+        absl::AbortedError("the input shrank while it was being read: it had 3000000 bytes before, "
+                           "and now ends after 2500000")}) {
+    const auto read_at = [&](uint64_t offset, char* buffer, size_t size) -> absl::StatusOr<size_t> {
+      if (offset < 2500000) return bytes.copy(buffer, std::min(size, 2500000 - offset), offset);
+      if (absl::IsUnavailable(expected)) return expected;
+      return 0;
+    };
+    const auto source = *SourceFromReadAt(read_at, bytes.size());
+    std::string read;
+    absl::Status status;
+    while (status.ok()) {
+      status = source->Fill(100000);
+      absl::StrAppend(&read, source->window());
+      source->Skip(source->window().size());
+    }
+    EXPECT_EQ(status, expected);
+    EXPECT_TRUE(read == absl::string_view(bytes).substr(0, 2500000));
+    char buffer[100];
+    EXPECT_EQ(source->ReadAt(2500000 - 7, buffer, 100), 7u);
   }
 }
 

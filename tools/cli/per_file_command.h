@@ -7,8 +7,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "gotrace/read_mode.h"
 #include "gotrace/reader_limits.h"
+#include "gotrace/reader_options.h"
 #include "tools/cli/command.h"
 #include "tools/cli/file_list.h"
 #include "tools/cli/output.h"

@@ -43,15 +43,15 @@ SetFlag SetKinds(std::set<EventKind>* kinds) {
 }
 
 // Sets a list of numbers, each of which is converted to `Id`.
-template <class Rep, class Id>
+template <class Id>
 SetFlag SetIds(std::set<Id>* ids) {
   return SetList([ids](absl::string_view text) {
-    Rep id = 0;
-    if (!absl::SimpleAtoi(text, &id)) {
+    Id id;
+    if (!absl::SimpleAtoi(text, &id.value)) {
       return absl::InvalidArgumentError(
           absl::StrCat("expected numbers, as in 1,42, found ", Quoted(text)));
     }
-    ids->insert(Id{id});
+    ids->insert(id);
     return absl::OkStatus();
   });
 }
@@ -257,6 +257,7 @@ ReaderOptions ReadingFlags::Options(FaultLog* log) const {
   ReaderOptions options = salvage ? log->SalvageOptions() : ReaderOptions();
   options.limits = input.limits;
   options.jobs = CoresFor(jobs);
+  options.decodes_ahead = true;
   return options;
 }
 
@@ -269,15 +270,15 @@ std::vector<Flag> FilterFlags::Rows() {
       {.name = "g",
        .value = "ID,...",
        .help = "Only events that ran on one of these goroutines, or changed its state.",
-       .set = SetIds<int64_t>(&filter.goroutines)},
+       .set = SetIds(&filter.goroutines)},
       {.name = "p",
        .value = "ID,...",
        .help = "Only events that ran on one of these Ps, or changed its state.",
-       .set = SetIds<int64_t>(&filter.procs)},
+       .set = SetIds(&filter.procs)},
       {.name = "m",
        .value = "ID,...",
        .help = "Only events of these threads.",
-       .set = SetIds<int64_t>(&filter.threads)},
+       .set = SetIds(&filter.threads)},
       {.name = "from",
        .value = "TIME",
        .help = "Only events from this time on: a time since the first event, like 1.5s or 20ms; a "
@@ -303,7 +304,7 @@ absl::Status FilterFlags::Check() const {
   return absl::OkStatus();
 }
 
-SetFlag SetTaskIds(std::set<TaskId>* ids) { return SetIds<uint64_t>(ids); }
+SetFlag SetTaskIds(std::set<TaskId>* ids) { return SetIds(ids); }
 
 void AppendRows(std::vector<Flag> more, std::vector<Flag>* rows) {
   rows->insert(rows->end(), std::make_move_iterator(more.begin()),

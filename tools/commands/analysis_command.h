@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "gotrace/analysis.h"
-#include "gotrace/analyze.h"
+#include "gotrace/run_analysis.h"
 #include "tools/cli/per_file_command.h"
 #include "tools/cli/shared_flags.h"
 #include "tools/input/salvage.h"

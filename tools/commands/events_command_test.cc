@@ -32,6 +32,7 @@ Dumped Dump(const std::string& file, size_t jobs, const EventsOptions& options =
   Output out(fd, path);
   ReaderOptions reader_options;
   reader_options.jobs = jobs;
+  reader_options.decodes_ahead = true;
   reader_options.tuning.jobs_from_bytes = 0;
   reader_options.mode = mode;
   Progress progress(/*prints_along=*/true);
@@ -235,6 +236,7 @@ TEST(DumpEventsTest, StopsWhereNothingCanBeWritten) {
     Output out(fd, "/dev/full");
     ReaderOptions reader_options;
     reader_options.jobs = jobs;
+    reader_options.decodes_ahead = true;
     reader_options.tuning.jobs_from_bytes = 0;
     Progress progress(/*prints_along=*/true);
     const std::string file = TracePath();

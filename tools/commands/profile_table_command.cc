@@ -1,8 +1,7 @@
 #include "tools/commands/profile_table_command.h"
 
 #include "absl/strings/str_cat.h"
-#include "export/pprof/folded.h"
-#include "export/pprof/pprof_writer.h"
+#include "gotrace/profile_writer.h"
 #include "tools/input/trace_target.h"
 
 namespace gotrace::internal {
@@ -26,13 +25,13 @@ absl::Status ProfileTableCommand::PrintResult(const ReadResult& result, FileOutp
   const absl::Span<const ProfileSample> samples = SamplesOf(result.sink->analysis());
   const Interner& interner = result.sink->interner();
   if (prints_own_format()) {
-    AppendFolded(form(), samples, interner, &output->buffer());
+    output->buffer().Append(FormatFolded(form(), samples, interner));
     return absl::OkStatus();
   }
   const TraceTarget target(target_, &output->out());
   if (absl::Status status = target.Check(output->file()); !status.ok()) return status;
   return target.Write([&](Output* out) {
-    out->bytes()->Append(PprofBytes(form(), samples, interner));
+    out->bytes()->Append(FormatPprof(form(), samples, interner));
     return out->Finish();
   });
 }

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "export/summary/summary_json.h"
 #include "export/summary/summary_page.h"
+#include "gotrace/summary_writer.h"
 #include "gotrace/trace_summary.h"
 #include "tools/cli/file_list.h"
 #include "tools/cli/registry.h"

@@ -10,7 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "export/json/json_text.h"
 #include "gotrace/fault.h"
-#include "gotrace/read_mode.h"
+#include "gotrace/reader_options.h"
 
 namespace gotrace::internal {
 

@@ -130,7 +130,6 @@ std::optional<absl::Time> WallBegin(std::unique_ptr<ByteSource> source,
                                     const ReaderLimits& limits) {
   ReaderOptions options;
   options.limits = limits;
-  options.jobs = 1;
   absl::StatusOr<Reader> reader = Reader::FromSource(std::move(source), options);
   if (!reader.ok()) return std::nullopt;
   const Event* const event = reader->Next();

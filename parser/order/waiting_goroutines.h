@@ -1,6 +1,6 @@
 // The numbers of waiting goroutines, by what they are waiting for.
-#ifndef GOTRACE_INTERNAL_WAITING_GOROUTINES_H_
-#define GOTRACE_INTERNAL_WAITING_GOROUTINES_H_
+#ifndef GOTRACE_PARSER_ORDER_WAITING_GOROUTINES_H_
+#define GOTRACE_PARSER_ORDER_WAITING_GOROUTINES_H_
 
 #include <array>
 #include <cstdint>
@@ -15,4 +15,4 @@ using WaitingGoroutines = std::array<uint64_t, 256>;
 
 }  // namespace gotrace::internal
 
-#endif  // GOTRACE_INTERNAL_WAITING_GOROUTINES_H_
+#endif  // GOTRACE_PARSER_ORDER_WAITING_GOROUTINES_H_

@@ -1,21 +1,14 @@
-// The options of a Reader, including how it handles faults.
-#ifndef GOTRACE_READ_MODE_H_
-#define GOTRACE_READ_MODE_H_
+// The options of a Reader, and what it reports besides events: losses and progress.
+#ifndef GOTRACE_READER_OPTIONS_H_
+#define GOTRACE_READER_OPTIONS_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 
 #include "gotrace/fault.h"
 #include "gotrace/reader_limits.h"
 #include "gotrace/tuning.h"
-
-namespace gotrace::internal {
-class GenerationTables;
-class TableUse;
-struct Batch;
-}  // namespace gotrace::internal
 
 namespace gotrace {
 
@@ -42,13 +35,16 @@ enum class ReadMode : uint8_t {
 struct ReaderOptions {
   ReadMode mode = ReadMode::kStrict;
 
-  // The maximum number of cores to use; 0 for all. With two or more, and a trace that is large
-  // enough, a thread of the Reader decodes and orders events ahead. This affects only speed: faults
-  // are still found, and callbacks called, on the caller's thread. It saves a tenth to half of the
-  // time (bench/README.md). Since a forked child process does not have the thread, such a Reader
-  // can be neither used nor destroyed there, which is why the default is 1. read_parallel.h has a
-  // faster way to use several cores.
-  size_t jobs = 1;
+  // The maximum number of cores to use; 0 for all. ReadParallel() and Analyze() divide the trace
+  // between them. A Reader alone uses one unless decodes_ahead is set.
+  size_t jobs = 0;
+
+  // Whether a thread of the Reader decodes and orders events ahead, if the trace is large enough
+  // and `jobs` allows two cores. This affects only speed: faults are still found, and callbacks
+  // called, on the caller's thread. It saves a tenth to half of the time (bench/README.md). A
+  // forked child process does not have the thread, so that such a Reader can be neither used nor
+  // destroyed there.
+  bool decodes_ahead = false;
 
   // Limits on the memory and time that the trace can take. In strict mode, reading stops where a
   // limit is exceeded. The other modes keep the generation up to that point, and continue as the
@@ -66,23 +62,11 @@ struct ReaderOptions {
   // it. Never called in strict mode, where Reader::status() has the fault.
   std::function<void(const Fault&)> on_fault;
 
-  // In the modes that continue after faults, called for each batch of a generation, in the order of
-  // the trace, before the generation's kSync event is returned. The second argument is the fault in
-  // the batch if it is a table with a fault. Not called for batches that belong to no generation,
-  // or for ends of generations. The batch's bytes are valid until the next generation begins.
-  std::function<void(const internal::Batch&, const std::optional<Fault>&)> on_batch;
-
   // In the modes that continue after faults, called for each event that is earlier than the
   // previous event on the same thread. `last_time` is the time of the previous event, in
   // nanoseconds. This is not a fault: Go's reader orders such events like any other. Called when
   // the event is decoded, shortly before it is returned.
   std::function<void(const Place& event, int64_t last_time)> on_time_back;
-
-  // Called for each generation after its last event was returned, with its tables, which are then
-  // destroyed, and a record of which entries its events and samples referred to. The record is
-  // incomplete if there were faults. Not called for a generation in which strict reading stops.
-  std::function<void(const internal::GenerationTables&, const internal::TableUse&)>
-      on_generation_end;
 
   // For benchmarks and tests. Unstable.
   Tuning tuning;
@@ -116,4 +100,4 @@ struct ReadProgress {
 
 }  // namespace gotrace
 
-#endif  // GOTRACE_READ_MODE_H_
+#endif  // GOTRACE_READER_OPTIONS_H_

@@ -1,0 +1,9 @@
+// Everything for queries: the tables of traces, for SQLite and for any other storage. What
+// sqlite_tables.h declares is in a library of its own, gotrace_sqlite.
+#ifndef GOTRACE_SQL_H_
+#define GOTRACE_SQL_H_
+
+#include "gotrace/sqlite_tables.h"
+#include "gotrace/trace_tables.h"
+
+#endif  // GOTRACE_SQL_H_
