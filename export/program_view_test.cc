@@ -333,14 +333,14 @@ TEST(ProgramViewTest, TakesActiveRangesAfterTheWindow) {
 TEST(ProgramViewTest, SelectsRangesOfGoroutinesAndPs) {
   for (const int64_t selected : {0, 1, 2, 3}) {
     ProgramView::Options options;
-    options.filter.goroutines = {selected};
+    options.filter.goroutines = {GoId{selected}};
     Recorder of_goroutine(options);
     of_goroutine.Take();
     of_goroutine.Add(of_goroutine.On(EventType::kGCMarkAssistActive, 1).Arg(0, 2));
     EXPECT_EQ(of_goroutine.Take(), selected == 2 ? "10 begin G2 GC mark assist" : "");
 
     options.filter = {};
-    options.filter.procs = {selected};
+    options.filter.procs = {ProcId{selected}};
     Recorder of_proc(options);
     of_proc.Take();
     of_proc.Add(of_proc.On(EventType::kGCSweepActive, 1).Arg(0, 3));

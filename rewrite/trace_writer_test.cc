@@ -16,6 +16,7 @@
 #include "gotrace/reader.h"
 #include "gotrace/validate.h"
 #include "gtest/gtest.h"
+#include "parser/event/event_access.h"
 #include "parser/reader/reader_access.h"
 #include "testdata/test_data.h"
 #include "testing/golden_case.h"
@@ -315,7 +316,7 @@ TEST(TraceWriter, MakesClockSnapshots) {
   std::vector<std::string> snapshots;
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
   while (const Event* event = reader->Next()) {
-    if (event->kind() != EventKind::kSync || event->tables() == nullptr) continue;
+    if (event->kind() != EventKind::kSync || EventAccess::Tables(*event) == nullptr) continue;
     const auto sync = event->sync();
     if (!sync.clock_snapshot.has_value()) continue;
     const ClockSnapshot& clocks = *sync.clock_snapshot;

@@ -697,7 +697,7 @@ TEST(FxtExporterTest, AWindowHasRangesThatAreStatedAfterIt) {
 TEST(FxtExporterTest, FiltersSelectGoroutinesOfRanges) {
   for (const int64_t selected : {1, 2}) {
     FxtOptions options;
-    options.filter.goroutines = {selected};
+    options.filter.goroutines = {GoId{selected}};
     Script script(options);
     script.Start();
     script.Add(script.On(EventType::kGCMarkAssistActive, 1).Arg(0, 2));

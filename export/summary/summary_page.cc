@@ -75,8 +75,8 @@ void AppendTable(absl::string_view title, const Table& table, size_t width, Text
 }
 
 template <class Row>
-Table FirstRows(size_t rows, const std::vector<Row>& all, ColumnList<Row> columns) {
-  Table table(all.size(), columns.Take());
+Table FirstRows(size_t rows, ColumnList<Row> columns) {
+  Table table = columns.ToTable();
   table.Truncate(rows);
   return table;
 }
@@ -98,7 +98,7 @@ Table LatencyTable(const std::vector<TraceSummary::Latency>& latencies) {
       .AddReason(
           "REASON", [](Row l) { return absl::string_view(l.reason); },
           [](Row l) { return l.kind == LatencyKind::kBlocked; });
-  return FirstRows(kLatencyRows, latencies, std::move(columns));
+  return FirstRows(kLatencyRows, std::move(columns));
 }
 
 Table FunctionTable(const std::vector<TraceSummary::Function>& functions) {
@@ -110,7 +110,7 @@ Table FunctionTable(const std::vector<TraceSummary::Function>& functions) {
       .Add("", "SYSCALL", Unit::kNanoseconds, [](Row f) { return f.syscall; })
       .Add("", "BLOCKED", Unit::kNanoseconds, [](Row f) { return f.blocked; })
       .Add("", "STARTED IN", Unit::kNone, [](Row f) { return absl::string_view(f.name); });
-  return FirstRows(kFunctionRows, functions, std::move(columns));
+  return FirstRows(kFunctionRows, std::move(columns));
 }
 
 Table PlaceTable(const std::vector<TraceSummary::Place>& places) {
@@ -127,7 +127,7 @@ Table PlaceTable(const std::vector<TraceSummary::Place>& places) {
           },
           [](Row) { return true; })
       .Add("", "IN", Unit::kNone, [](Row p) { return absl::string_view(p.function); });
-  return FirstRows(kPlaceRows, places, std::move(columns));
+  return FirstRows(kPlaceRows, std::move(columns));
 }
 
 }  // namespace
