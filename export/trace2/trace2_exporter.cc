@@ -221,7 +221,7 @@ class Trace2Exporter::State final : private ProgramView::Delegate {
     }
     for (const ViewGoroutine* const goroutine : view_.Goroutines()) {
       Thread& thread = Get(goroutine->id);
-      if (Lists(thread)) AddInterval(*goroutine, thread, end);
+      if (Lists(thread)) WriteInterval(*goroutine, thread, end);
       EndThread(thread, end);
     }
     view_.EndSlices(*main_.track, end);
@@ -406,7 +406,7 @@ class Trace2Exporter::State final : private ProgramView::Delegate {
   }
 
   // Adds the time that a goroutine spent in its state to the timers of its thread and the program.
-  void AddInterval(const ViewGoroutine& goroutine, Thread& thread, int64_t end) {
+  void WriteInterval(const ViewGoroutine& goroutine, Thread& thread, int64_t end) {
     if (goroutine.state == GoState::kUndetermined) return;
     const uint64_t duration = Elapsed(goroutine.since, end);
     timers_[thread.timer].timer.Add(duration);
@@ -447,7 +447,7 @@ class Trace2Exporter::State final : private ProgramView::Delegate {
     Thread& thread = Get(goroutine.id);
     Learn(thread, event.transition_stack());
     if (view_.Wants(event) && selection_.Selects(goroutine.id)) {
-      AddInterval(goroutine, thread, event.time());
+      WriteInterval(goroutine, thread, event.time());
     }
     thread.timer = TimerOf(state, interner_.String(reason));
     const bool was_waiting = event.transition_from() == static_cast<uint8_t>(GoState::kWaiting);
@@ -458,7 +458,7 @@ class Trace2Exporter::State final : private ProgramView::Delegate {
     Thread& thread = Get(goroutine.id);
     Learn(thread, event.transition_stack());
     if (view_.Wants(event) && selection_.Selects(goroutine.id)) {
-      AddInterval(goroutine, thread, event.time());
+      WriteInterval(goroutine, thread, event.time());
     }
     if (view_.is_in_window()) EndThread(thread, event.time());
     threads_.Erase(&thread);
