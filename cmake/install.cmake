@@ -13,11 +13,14 @@ endforeach()
 install(DIRECTORY examples/bazel examples/cmake examples/fetch-content examples/pkg-config
   DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" PATTERN "bazel-*" EXCLUDE PATTERN build EXCLUDE)
 
-# Each library has a set of targets of its own: only the static one makes users find what gotrace itself needs.
-foreach(kind static shared)
-  install(TARGETS gotrace_${kind} EXPORT gotrace_${kind})
-  install(EXPORT gotrace_${kind} NAMESPACE gotrace:: FILE gotrace-${kind}.cmake
-    DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/gotrace")
+# Each library has a set of targets of its own: only the static ones make users find what gotrace itself needs.
+foreach(library gotrace gotrace_sqlite)
+  string(REPLACE _ - file ${library})
+  foreach(kind static shared)
+    install(TARGETS ${library}_${kind} EXPORT ${library}_${kind})
+    install(EXPORT ${library}_${kind} NAMESPACE gotrace:: FILE ${file}-${kind}.cmake
+      DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/gotrace")
+  endforeach()
 endforeach()
 configure_package_config_file(cmake/gotraceConfig.cmake.in gotraceConfig.cmake
   INSTALL_DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/gotrace")
@@ -27,10 +30,10 @@ install(
   DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/gotrace")
 
 # The names of Abseil's .pc files: absl::status has absl_status.pc.
-string(REPLACE "::" "_" pc_requires "${public_abseil}")
-string(REPLACE ";" ", " pc_requires "${pc_requires}")
-string(REPLACE "::" "_" pc_requires_private "${library_abseil}")
-string(REPLACE ";" ", " pc_requires_private "${pc_requires_private}")
+foreach(library public library sqlite)
+  string(REPLACE "::" "_" pc_${library} "${${library}_abseil}")
+  string(REPLACE ";" ", " pc_${library} "${pc_${library}}")
+endforeach()
 foreach(folder includedir libdir)
   string(TOUPPER ${folder} variable)
   set(pc_${folder} "${CMAKE_INSTALL_${variable}}")
@@ -38,14 +41,16 @@ foreach(folder includedir libdir)
     set(pc_${folder} "\${prefix}/${pc_${folder}}")
   endif()
 endforeach()
-# It names the prefix, which `cmake --install --prefix` may change.
-foreach(variable PROJECT_DESCRIPTION PROJECT_VERSION pc_includedir pc_libdir pc_requires pc_requires_private)
+# They name the prefix, which `cmake --install --prefix` may change.
+foreach(variable PROJECT_DESCRIPTION PROJECT_VERSION pc_includedir pc_libdir pc_public pc_library pc_sqlite)
   install(CODE "set(${variable} [[${${variable}}]])")
 endforeach()
-install(CODE "configure_file([[${PROJECT_SOURCE_DIR}/cmake/gotrace.pc.in]] [[${PROJECT_BINARY_DIR}/gotrace.pc]] @ONLY)")
-install(FILES "${PROJECT_BINARY_DIR}/gotrace.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+foreach(file gotrace.pc gotrace_sqlite.pc)
+  install(CODE "configure_file([[${PROJECT_SOURCE_DIR}/cmake/${file}.in]] [[${PROJECT_BINARY_DIR}/${file}]] @ONLY)")
+  install(FILES "${PROJECT_BINARY_DIR}/${file}" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endforeach()
 
-install(TARGETS gotrace_sqlite DESTINATION "${CMAKE_INSTALL_LIBDIR}/gotrace")
+install(TARGETS gotrace_extension DESTINATION "${CMAKE_INSTALL_LIBDIR}/gotrace")
 
 if(GOTRACE_TOOLS)
   install(TARGETS gotrace-dump)

@@ -189,10 +189,12 @@ def write_lists(workspace, directory):
         files = [file for rule in rules for file in rule.files(".cc")]
         return [generated.get(file, file) for file in files]
 
-    library = workspace.closure(["//:gotrace", "//:gotrace_sqlite"])
-    tools = [rule for rule in workspace.closure(["//tools:tools", "//tools:cli_docs"]) if rule not in library]
+    library = workspace.closure(["//:gotrace"])
+    sqlite = [rule for rule in workspace.closure(["//:gotrace_sqlite"]) if rule not in library]
+    libraries = [*library, *sqlite]
+    tools = [rule for rule in workspace.closure(["//tools:tools", "//tools:cli_docs"]) if rule not in libraries]
     # A library with alwayslink is compiled into each program that needs it.
-    others = [rule for rule in workspace.of_kind("cc_library") if rule not in [*library, *tools]]
+    others = [rule for rule in workspace.of_kind("cc_library") if rule not in [*libraries, *tools]]
     testing = [rule for rule in others if not rule.get("alwayslink")]
 
     def abseil_of(rules):
@@ -203,13 +205,15 @@ def write_lists(workspace, directory):
 
     with open(directory / "sources.cmake", "w") as out:
         out.write(call("set", "library_sources", *sources_of(library)))
+        out.write(call("set", "sqlite_sources", *sources_of(sqlite)))
         out.write(call("set", "tools_sources", *sources_of(tools)))
         out.write(call("set", "testing_sources", *sources_of(testing)))
         out.write(call("set", "program_sources", *sources_of([workspace.rules["//tools:gotrace-dump"]])))
         out.write(call("set", "extension_sources", *sources_of([workspace.rules["//export/sqlite:gotrace_sqlite.so"]])))
         out.write(call("set", "public_abseil", *abseil_of([workspace.rules["//include:headers"]])))
         out.write(call("set", "library_abseil", *abseil_of(library)))
-        out.write(call("set", "all_abseil", *abseil_of([*library, *tools, *testing])))
+        out.write(call("set", "sqlite_abseil", *abseil_of(sqlite)))
+        out.write(call("set", "all_abseil", *abseil_of([*libraries, *tools, *testing])))
         out.write(call("set", "build_files", *(os.path.join(package, "BUILD") for package in workspace.packages)))
 
     def program(function, rule, *arguments, **lists):

@@ -14,10 +14,10 @@ if(absl_archives AND NOT archives MATCHES NOTFOUND)
   add_executable(gotrace-dump-static EXCLUDE_FROM_ALL ${program_sources})
   target_compile_features(gotrace-dump-static PRIVATE cxx_std_20)
   target_include_directories(gotrace-dump-static PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
-  add_dependencies(gotrace-dump-static gotrace_tools gotrace_static)
+  add_dependencies(gotrace-dump-static gotrace_tools gotrace_sqlite_static gotrace_static)
   target_link_options(gotrace-dump-static PRIVATE -static)
   # Files rather than targets, since those of Abseil and zstd bring their shared libraries.
   target_link_libraries(gotrace-dump-static PRIVATE
-    $<TARGET_FILE:gotrace_tools> $<TARGET_FILE:gotrace_static>
+    $<TARGET_FILE:gotrace_tools> $<TARGET_FILE:gotrace_sqlite_static> $<TARGET_FILE:gotrace_static>
     -Wl,--start-group ${absl_archives} -Wl,--end-group ${archives} m)
 endif()

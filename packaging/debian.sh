@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the Debian packages libgotrace0, libgotrace-dev and gotrace-dump from the last commit, in
+# Builds the Debian packages libgotrace0, libgotrace-sqlite0, libgotrace-dev and gotrace-dump from the last commit, in
 # build/debian, and checks them with lintian:
 #
 #   packaging/debian.sh

@@ -88,7 +88,7 @@ add_checkout() {
 
 add_packages() {
   if ! compgen -G "build/debian/*.deb" >/dev/null; then packaging/debian.sh; fi
-  cp build/debian/{gotrace-dump,libgotrace0,libgotrace-dev}_*.deb "$work"
+  cp build/debian/{gotrace-dump,libgotrace0,libgotrace-sqlite0,libgotrace-dev}_*.deb "$work"
 }
 
 # run_block SECTION N: runs commands of docs/install.md. Its output is shown only if it fails. The last command
@@ -120,7 +120,7 @@ check_installed() {
     gzip -t "$manual"
   done
   in_bare bash -c '. /usr/share/bash-completion/completions/gotrace-dump && complete -p gotrace-dump' >/dev/null
-  in_bare dpkg --remove libgotrace-dev libgotrace0 gotrace-dump >/dev/null
+  in_bare dpkg --remove libgotrace-dev libgotrace-sqlite0 libgotrace0 gotrace-dump >/dev/null
   [[ ! -e $root/usr/bin/gotrace-dump && ! -e $root/usr/include/gotrace ]] || die "removed packages leave files"
 }
 

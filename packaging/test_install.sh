@@ -97,12 +97,17 @@ END
   [[ $warned == "7 8 9 10 11 12 13 " ]] || fail "clang warns of views in these lines: $warned"
 fi
 
-# The shared library exports what public headers declare.
-nm --dynamic --defined-only --demangle "$libraries/libgotrace.so" | cut -d ' ' -f 3- | grep -v '^GOTRACE_' >exports
-[[ $(wc -l <exports) -gt 500 ]] || fail "the shared library exports $(wc -l <exports) symbols"
-if grep -vE '^((vtable|typeinfo|typeinfo name) for )?gotrace::[A-Z]' exports >&2; then
-  fail "the shared library exports these symbols, which are not public"
-fi
+# The shared libraries export what public headers declare.
+check_exports() {
+  nm --dynamic --defined-only --demangle "$libraries/$1" | cut -d ' ' -f 3- | grep -v '^GOTRACE_' >exports
+  [[ $(wc -l <exports) -ge $2 ]] || fail "$1 exports $(wc -l <exports) symbols"
+  if grep -vE '^((vtable|typeinfo|typeinfo name) for )?gotrace::[A-Z]' exports >&2; then
+    fail "$1 exports these symbols, which are not public"
+  fi
+}
+check_exports libgotrace.so 500
+check_exports libgotrace_sqlite.so 2
+! readelf --dynamic "$libraries/libgotrace.so" | grep -q libsqlite3 || fail "libgotrace.so needs SQLite"
 
 # The examples have the same program, so that each can be copied alone.
 for example in fetch-content pkg-config bazel; do
@@ -117,6 +122,47 @@ for shared in ON OFF; do
 done
 readelf --dynamic cmake-ON/goroutine_counts | grep -q libgotrace.so || fail "BUILD_SHARED_LIBS=ON has no effect"
 ! readelf --dynamic cmake-OFF/goroutine_counts | grep -q libgotrace.so || fail "BUILD_SHARED_LIBS=OFF has no effect"
+
+# A project with tables in SQLite.
+mkdir tables
+cat >tables/tables.cc <<'END'
+#include <gotrace/sqlite_tables.h>
+#include <sqlite3.h>
+
+#include <cstdio>
+
+int main(int, char** argv) {
+  sqlite3* db = nullptr;
+  sqlite3_open(":memory:", &db);
+  auto traces = gotrace::SqliteTracesOfFile(argv[1]);
+  if (!traces.ok() || !gotrace::RegisterSqliteTables(db, *std::move(traces)).ok()) return 1;
+  const auto print = [](void*, int, char** values, char**) { return std::printf("%s\n", values[0]) < 0; };
+  sqlite3_exec(db, "SELECT count(*) FROM goroutines", print, nullptr, nullptr);
+  sqlite3_close(db);
+}
+END
+cat >tables/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(tables LANGUAGES CXX)
+find_package(gotrace REQUIRED COMPONENTS sqlite)
+find_package(SQLite3 REQUIRED)
+add_executable(tables tables.cc)
+target_link_libraries(tables PRIVATE gotrace::sqlite SQLite::SQLite3)
+END
+check_tables() {
+  local name=$1
+  shift
+  local rows
+  rows=$("$@" trace.out 2>&1) || true
+  [[ $rows == $(awk '{ sum += $1 } END { print sum }' expected) ]] || fail "$name says: $rows"
+}
+for shared in ON OFF; do
+  check "the component sqlite with BUILD_SHARED_LIBS=$shared" cmake -S tables -B "tables-$shared" \
+    -DCMAKE_PREFIX_PATH="$prefix" -DBUILD_SHARED_LIBS=$shared
+  check "linking gotrace::sqlite with BUILD_SHARED_LIBS=$shared" cmake --build "tables-$shared"
+  check_tables "gotrace::sqlite with BUILD_SHARED_LIBS=$shared" "tables-$shared/tables"
+done
+readelf --dynamic tables-ON/tables | grep -q libgotrace_sqlite.so || fail "gotrace::sqlite is not the shared library"
 
 # A project that looks for gotrace twice.
 mkdir twice
@@ -136,6 +182,13 @@ make_with_pkg_config() {
 }
 check "pkg-config" make_with_pkg_config pkg-config
 check_counts "pkg-config" env LD_LIBRARY_PATH="$libraries" pkg-config/goroutine_counts
+tables_with_pkg_config() {
+  local flags
+  flags=$(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config "${@:2}" --cflags --libs gotrace_sqlite sqlite3) &&
+    g++ -std=c++20 tables/tables.cc $flags -o "$1"
+}
+check "pkg-config gotrace_sqlite" tables_with_pkg_config tables-pkg-config
+check_tables "pkg-config gotrace_sqlite" env LD_LIBRARY_PATH="$libraries" ./tables-pkg-config
 check "pkg-config --static" make_with_pkg_config pkg-config-static PKG_CONFIG="pkg-config --static" LDFLAGS=-static
 check_counts "pkg-config --static" pkg-config-static/goroutine_counts
 
