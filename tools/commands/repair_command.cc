@@ -80,7 +80,7 @@ std::vector<std::string> RepairReport(const RepairPlan& plan, const ChosenTrace&
     return lines;
   }
   if (plan.pieces.empty()) {
-    lines.push_back(
+    lines.emplace_back(
         "no generation is left that Go's reader would accept; `gotrace-dump events --salvage` "
         "prints what can be read");
     return lines;
