@@ -123,6 +123,7 @@ TEST_F(AnalysisCommands, PrintJsonAsTheSchemasSay) {
       {{"latency", "--worst=3"}, "waits"},
       {{"procs"}, "procs"},
       {{"procs", "--slices=9"}, "slices"},
+      {{"procs", "--ready"}, "ready"},
       {{"leaks", "--longer=1us"}, "leaks"},
       {{"profile"}, "samples"},
       {{"profile", "--by-g", "--by-p"}, "samples"},

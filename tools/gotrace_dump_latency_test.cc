@@ -169,7 +169,8 @@ TEST_F(LatencyCommands, PrintWhatPsDid) {
   EXPECT_EQ(Number(procs[0], "gc_ns"), 38'534'784);
   EXPECT_EQ(Number(procs[0], "syscall_ns"), 93'824);
   EXPECT_EQ(Number(procs[0], "scheduler_ns"), 10'468'293);
-  EXPECT_EQ(Number(procs[0], "idle_ns"), 159'598'849);
+  EXPECT_EQ(Number(procs[0], "idle_ns"), 151'917'697);
+  EXPECT_EQ(Number(procs[0], "stopped_ns"), 7'681'152);
   EXPECT_EQ(Number(procs[0], "total_ns"), 244'409'921);
   EXPECT_EQ(Number(procs[0], "runs"), 158);
   EXPECT_EQ(Number(procs[0], "migrations"), 103);
@@ -180,10 +181,32 @@ TEST_F(LatencyCommands, PrintWhatPsDid) {
   EXPECT_EQ(Number(selected[1], "p"), 5);
   // People see shares of the time.
   const std::vector<std::string> text = Lines(DumpOutput({"procs", gc_}));
-  EXPECT_EQ(text[0],
-            "P    TIME   USER     GC  ASSIST  SYSCALL  SCHED   IDLE  RUNS  MIGRATIONS  STEALS");
-  EXPECT_EQ(text[1],
-            "0  244 ms   8.3%  15.8%    6.3%     0.0%   4.3%  65.3%   158         103       3");
+  EXPECT_EQ(
+      text[0],
+      "P    TIME   USER     GC  ASSIST  SYSCALL  SCHED   IDLE  STOPPED  RUNS  MIGRATIONS  STEALS");
+  EXPECT_EQ(
+      text[1],
+      "0  244 ms   8.3%  15.8%    6.3%     0.0%   4.3%  62.2%     3.1%   158         103       3");
+}
+
+TEST_F(LatencyCommands, PrintWhatKeptGoroutinesFromRunning) {
+  const std::vector<JsonValue> ready = Rows({"procs", "--ready", gc_});
+  ASSERT_EQ(ready.size(), 9);
+  EXPECT_EQ(Text(ready[0], "start"), "main.sweep.func1");
+  EXPECT_EQ(Text(ready[0], "system"), "false");
+  EXPECT_EQ(Text(ready[1], "start"), "runtime.bgsweep");
+  EXPECT_EQ(Text(ready[1], "system"), "true");
+  EXPECT_EQ(Number(ready[0], "ready_ns"), 175'020'516);
+  EXPECT_EQ(Number(ready[0], "stopped_ns"), 9'844'992);
+  EXPECT_EQ(Number(ready[0], "idle_ps_ns"), 163'060'451);
+  for (const JsonValue& row : ready) {
+    int64_t sum = 0;
+    for (const absl::string_view cause : {"stopped_ns", "tracer_ns", "idle_ps_ns", "program_ns",
+                                          "long_runs_ns", "assists_ns", "gc_ns", "other_ns"}) {
+      sum += Number(row, cause);
+    }
+    EXPECT_EQ(Number(row, "ready_ns"), sum);
+  }
 }
 
 TEST_F(LatencyCommands, PrintSlicesOfTime) {
@@ -193,7 +216,8 @@ TEST_F(LatencyCommands, PrintSlicesOfTime) {
   EXPECT_EQ(Number(slices[1], "length_ns"), 50'000'000);
   EXPECT_EQ(Number(slices[3], "user_ns"), 73'023'251);
   EXPECT_EQ(Number(slices[3], "runnable_ns"), 131'726'242);
-  EXPECT_EQ(Number(slices[3], "wasted_ns"), 119'681'186);
+  EXPECT_EQ(Number(slices[3], "wasted_ns"), 109'608'546);
+  EXPECT_EQ(Number(slices[3], "stopped_ns"), 25'088'256);
   EXPECT_EQ(Number(slices[3], "gomaxprocs"), 8);
   int64_t length = 0;
   int64_t user = 0;

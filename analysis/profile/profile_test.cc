@@ -104,7 +104,8 @@ TEST(Profile, SumsToTheTimesOfPs) {
       return reader.ok() ? ReadInto(*reader, sinks) : reader.status();
     };
     AnalysisSink procs(
-        [](Interner* /*interner*/) { return std::make_unique<ProcStats>(EventFilter()); }, {});
+        [](Interner* interner) { return std::make_unique<ProcStats>(interner, EventFilter()); },
+        {});
     Interner interner;
     IntervalLog log(&interner);
     StateTracker tracker(&interner, &log);

@@ -153,7 +153,7 @@ class SummaryStats::Impl {
         window_(window),
         goroutines_(interner, {.filter = FilterOf(window)}),
         latencies_(interner, LatencyOptions(window)),
-        procs_(FilterOf(window)),
+        procs_(interner, FilterOf(window)),
         leaks_(interner, {.filter = FilterOf(window)}) {}
 
   void Begin(int64_t trace_start, EventFilter::Times window) {

@@ -376,14 +376,15 @@ std::map<int64_t, int64_t> IdleTimes(Rows* rows) {
 
 std::unique_ptr<AnalysisSink> ProcSink() {
   return std::make_unique<AnalysisSink>(
-      [](Interner*) { return std::make_unique<ProcStats>(EventFilter()); },
+      [](Interner* interner) { return std::make_unique<ProcStats>(interner, EventFilter()); },
       AnalysisSink::Options());
 }
 
 std::map<int64_t, int64_t> IdleTimes(const AnalysisSink& sink) {
   std::map<int64_t, int64_t> times;
   for (const ProcUse& use : StatsOf<ProcStats>(sink).procs()) {
-    if (use.times.idle > 0) times[use.proc.value] = use.times.idle;
+    const int64_t idle = use.times.idle + use.times.stopped;
+    if (idle > 0) times[use.proc.value] = idle;
   }
   return times;
 }

@@ -30,6 +30,7 @@ void VisitTimes(T& times, const Visit& visit) {
   visit("syscall_ns", times.syscall);
   visit("scheduler_ns", times.scheduler);
   visit("idle_ns", times.idle);
+  visit("stopped_ns", times.stopped);
 }
 
 template <class T, class Visit>

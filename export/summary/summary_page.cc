@@ -202,7 +202,7 @@ void AppendSummaryPage(const TraceSummary& summary, size_t width, TextBuffer* ou
   out->Append("Ps: ", share(procs.user), " user, ", share(procs.gc), " GC, ", share(procs.assist),
               " assists, ", share(procs.syscall), " syscalls, ", share(procs.scheduler),
               " scheduler, ", share(procs.idle), " idle (", share(summary.idle_while_runnable),
-              " while goroutines waited to run)\n");
+              " while goroutines waited to run), ", share(procs.stopped), " stopped\n");
   const Histogram pauses = AllOf(LatencyKind::kPause, summary).durations;
   const Histogram assists = AllOf(LatencyKind::kAssist, summary).durations;
   out->Append("GC: ", summary.gc_cycles, summary.gc_cycles == 1 ? " cycle" : " cycles");

@@ -28,7 +28,10 @@ constexpr CommandText kText = {
         "Prints a row for each cycle of the garbage collector: what triggered it, how long it "
         "marked, how long it stopped the world, how long goroutines had to assist it, how long its "
         "workers ran, and how large the heap was. With --pauses, prints a row for each stop of the "
-        "world instead, including stops that are not for the collector.\n\n"
+        "world instead, including stops that are not for the collector: how long it took until all "
+        "Ps had stopped, until the first ran again, and until all were started, and what the P "
+        "that "
+        "stopped last was doing.\n\n"
         "With --mmu, prints a row for each length of window, with the minimum mutator utilization: "
         "the smallest share of the processors that the collector left to the program in any window "
         "of that length, and the time of that window. --compat=go prints the numbers of `go tool "
@@ -164,6 +167,12 @@ Table CycleTable(absl::Span<const GcCycle> cycles) {
       .ToTable();
 }
 
+// Returns the innermost function of a stack; null if there is none.
+Cell InnermostFunction(StackId stack, const Interner& interner) {
+  const absl::Span<const FrameId> frames = interner.Frames(stack);
+  return frames.empty() ? Cell() : Cell(interner.Frame(frames.front()).func);
+}
+
 Table StopTable(absl::Span<const WorldStop> stops, const Interner& interner) {
   using Row = const WorldStop&;
   constexpr Unit kNone = Unit::kNone;
@@ -172,14 +181,20 @@ Table StopTable(absl::Span<const WorldStop> stops, const Interner& interner) {
       .Add("begin_ns", "BEGIN", kNone, &WorldStop::begin)
       .Add("end_ns", "", kTime, [](Row s) { return s.end_clipped ? Cell() : Cell(s.end); })
       .Add("length_ns", "LENGTH", kTime, &WorldStop::duration)
-      .Add("g", "G", kNone, &WorldStop::goroutine)
-      .Add("p", "P", kNone, &WorldStop::proc)
+      .Add("stopping_ns", "STOPPING", kTime, &WorldStop::stopping)
+      .Add("stopped_ns", "STOPPED", kTime, &WorldStop::stopped)
+      .Add("restarting_ns", "RESTARTING", kTime, &WorldStop::restarting)
+      .Add("g", "BY G", kNone, &WorldStop::goroutine)
+      .Add("p", "", kNone, &WorldStop::proc)
       .Add("last_p", "LAST P", kNone, &WorldStop::last_proc)
-      .Add("last_p_stop_ns", "STOPPED AFTER", kTime,
+      .Add("last_p_stop_ns", "", kTime,
            [](Row s) {
              return s.last_proc == ProcId::kNone ? Cell() : Cell(s.last_proc_stop - s.begin);
            })
+      .Add("last_g", "LAST G", kNone, &WorldStop::last_goroutine)
       .Add("reason", "REASON", kNone, [&interner](Row s) { return interner.String(s.reason); })
+      .Add("last_function", "LAST IN", kNone,
+           [&interner](Row s) { return InnermostFunction(s.last_stack, interner); })
       .ToTable();
 }
 

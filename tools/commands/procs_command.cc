@@ -28,10 +28,17 @@ constexpr CommandText kText = {
         "a syscall.\n\n"
         "With --slices, prints a row for each slice of time instead, with the sums over all Ps, "
         "the time that goroutines waited to run (runnable), and how much of that time Ps were idle "
-        "(wasted).",
+        "(wasted). While the world is stopped, idle Ps are stopped instead, and nothing is "
+        "wasted.\n\n"
+        "With --ready, prints a row for each function in which goroutines started instead: how "
+        "long "
+        "they were ready to run, and what the Ps did meanwhile. The world was stopped, also by the "
+        "tracer; a P was idle; or Ps ran the program, the part beyond 10 ms of a run of at least "
+        "20 ms, mark assists, mark workers, or something else.",
     .examples =
         "  gotrace-dump procs trace.out\n"
         "  gotrace-dump procs --slices=20 trace.out\n"
+        "  gotrace-dump procs --ready trace.out\n"
         "  gotrace-dump procs --slices=1000 --format=csv trace.out > utilization.csv\n",
     .takes_several_files = true,
 };
@@ -44,7 +51,8 @@ class ProcAnalysis final : public MergeableAnalysis<ProcAnalysis> {
     uint64_t procs = 0;  // GOMAXPROCS at its end; 0 if unknown.
   };
 
-  ProcAnalysis(const EventFilter& filter, size_t slices) : stats_(filter), slice_count_(slices) {}
+  ProcAnalysis(Interner* interner, const EventFilter& filter, size_t slices)
+      : stats_(interner, filter), slice_count_(slices) {}
 
   void AddEvents(absl::Span<const Event> events) override { stats_.AddEvents(events); }
   void AddGoroutine(const GoInterval& interval) override { stats_.AddGoroutine(interval); }
@@ -54,6 +62,12 @@ class ProcAnalysis final : public MergeableAnalysis<ProcAnalysis> {
   }
   void Finish(int64_t end) override {
     stats_.Finish(end);
+    for (const ReadyFunction& function : stats_.ready_functions()) {
+      if (function.waited.Total() > 0) ready_.push_back(function);
+    }
+    absl::c_stable_sort(ready_, [](const ReadyFunction& a, const ReadyFunction& b) {
+      return a.waited.Total() > b.waited.Total();
+    });
     if (slice_count_ == 0) return;
     const absl::Span<const ProcLimit> limits = stats_.limits();
     for (const ProcSlice& slice : stats_.Slices(slice_count_)) {
@@ -65,12 +79,14 @@ class ProcAnalysis final : public MergeableAnalysis<ProcAnalysis> {
   }
 
   absl::Span<const ProcUse> procs() const { return stats_.procs(); }
+  absl::Span<const ReadyFunction> ready() const { return ready_; }
   absl::Span<const Slice> slices() const { return slices_; }
 
  private:
   ProcStats stats_;
   const size_t slice_count_;
   std::vector<Slice> slices_;
+  std::vector<ReadyFunction> ready_;  // Those that waited, longest first.
 };
 
 // Returns the columns of times, for ColumnList::Add(): nanoseconds for programs, and shares of the
@@ -94,6 +110,7 @@ auto ProcTimeColumns(Times times) {
     add("syscall_ns", "SYSCALL", &ProcTimes::syscall);
     add("scheduler_ns", "SCHED", &ProcTimes::scheduler);
     add("idle_ns", "IDLE", &ProcTimes::idle);
+    add("stopped_ns", "STOPPED", &ProcTimes::stopped);
   };
 }
 
@@ -107,6 +124,28 @@ Table ProcTable(absl::Span<const ProcUse> procs) {
       .Add("runs", "RUNS", kNone, &ProcUse::runs)
       .Add("migrations", "MIGRATIONS", kNone, &ProcUse::migrations)
       .Add("steals", "STEALS", kNone, &ProcUse::steals)
+      .ToTable();
+}
+
+Table ReadyTable(absl::Span<const ReadyFunction> functions, const Interner& interner) {
+  using Row = const ReadyFunction&;
+  ColumnList<ReadyFunction> columns(functions);
+  columns.Add("ready_ns", "READY", Unit::kNanoseconds, [](Row f) { return f.waited.Total(); });
+  constexpr std::pair<absl::string_view, absl::string_view> kNames[] = {
+      {"stopped_ns", "STOPPED"}, {"tracer_ns", ""},        {"idle_ps_ns", "IDLE PS"},
+      {"program_ns", "PROGRAM"}, {"long_runs_ns", "LONG"}, {"assists_ns", "ASSISTS"},
+      {"gc_ns", "GC"},           {"other_ns", "OTHER"}};
+  static_assert(std::size(kNames) == kReadyCauseEnd);
+  for (size_t i = 0; i < kReadyCauseEnd; ++i) {
+    const auto [name, title] = kNames[i];
+    columns.Add(std::string(name), title, Unit::kNanoseconds,
+                [i](Row f) { return f.waited.by_cause[i]; });
+  }
+  return std::move(columns)
+      .Add("system", "", Unit::kNone,
+           [](Row f) { return JsonText{f.is_system ? "true" : "false"}; })
+      .Add("start", "FUNCTION", Unit::kNone,
+           [&interner](Row f) { return interner.String(f.start); })
       .ToTable();
 }
 
@@ -132,30 +171,41 @@ class ProcsCommand final : public TableCommand {
 
  protected:
   std::vector<Flag> OwnFlags() override {
-    return {{.name = "slices",
-             .value = "N",
-             .help = "Print a row for each slice of time, at most N. Slices have a round length, "
-                     "so there are often fewer.",
-             .set = SetNumber(2, &slices_)}};
+    return {
+        {.name = "slices",
+         .value = "N",
+         .help = "Print a row for each slice of time, at most N. Slices have a round length, "
+                 "so there are often fewer.",
+         .set = SetNumber(2, &slices_)},
+        {.name = "ready",
+         .value = "",
+         .help = "Print what kept goroutines that were ready from running, by the function that "
+                 "they started in.",
+         .set = SetSwitch(&ready_),
+         .excludes = "slices"}};
   }
 
   AnyAnalysis MakeAnalysis() const override {
-    return AnalysisOf([this](Interner* /*interner*/, const EventFilter& filter) {
-      return std::make_unique<ProcAnalysis>(filter, slices_);
+    return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
+      return std::make_unique<ProcAnalysis>(interner, filter, slices_);
     });
   }
 
   std::vector<Selection> Selections() const override { return {{"p", "Only these Ps."}}; }
 
-  Table MakeTable(const Analysis* analysis, const Interner& /*interner*/) const override {
+  Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
+    if (ready_) return ReadyTable(RowsOf(analysis, &ProcAnalysis::ready), interner);
     return slices_ > 0 ? SliceTable(RowsOf(analysis, &ProcAnalysis::slices))
                        : ProcTable(RowsOf(analysis, &ProcAnalysis::procs));
   }
 
-  absl::string_view RowsName() const override { return slices_ > 0 ? "slices" : "procs"; }
+  absl::string_view RowsName() const override {
+    return ready_ ? "ready" : slices_ > 0 ? "slices" : "procs";
+  }
 
  private:
   uint64_t slices_ = 0;
+  bool ready_ = false;
 };
 
 }  // namespace
