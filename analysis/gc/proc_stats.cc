@@ -137,6 +137,7 @@ class ProcStats::Impl {
   absl::Span<const ReadyFunction> ready_functions() const { return ready_functions_; }
   absl::Span<const LongRunner> long_runners() const { return long_runners_; }
   const AssistTimes& assists() const { return assist_times_; }
+  int64_t idle_workers() const { return idle_workers_; }
   absl::Span<const GcWaits> gc_waits() const { return gc_waits_; }
   absl::Span<const ProcLimit> limits() const { return limits_; }
   std::vector<ProcSlice> Slices(size_t most) const;
@@ -147,12 +148,21 @@ class ProcStats::Impl {
     ProcId first = ProcId::kNone;
     ProcId last = ProcId::kNone;
 
+    StringId start = StringId::kEmpty;  // The function that it started in, as far as is known.
+    AssistTimes assists;
+
     // The stack of its first interval, and the length of the last one if that was a long run: it
     // ended where the next interval begins.
     bool has_first = false;
     StackId first_stack = StackId::kNone;
     int64_t last_long_run = 0;
   };
+  // A label that makes a goroutine a mark worker until it stops.
+  struct Label {
+    int64_t time = 0;
+    bool is_idle = false;  // Whether it works only as long as its P has nothing else to do.
+  };
+  enum class MarkWorker : uint8_t { kNone, kIdle, kBusy };
   // The long runs of a goroutine.
   struct LongRuns {
     uint64_t count = 0;
@@ -174,7 +184,8 @@ class ProcStats::Impl {
   void FinishReady();
   void AddAssist(const GoInterval& interval, int64_t begin, int64_t end);
   bool IsForGc(StackId stack);
-  bool IsMarkWorker(const GoInterval& interval);
+  MarkWorker FindMarkWorker(const GoInterval& interval);
+  void Complete(const Goroutines::Entry& entry);
   void Continue(const Goroutines::Entry& rest, Goroutines::Entry* entry);
 
   Interner& interner_;
@@ -190,13 +201,10 @@ class ProcStats::Impl {
 
   // The times when the labels of mark workers were set. Kept until the interval around them is
   // complete.
-  absl::flat_hash_map<GoId, std::vector<int64_t>> labels_;
+  absl::flat_hash_map<GoId, std::vector<Label>> labels_;
 
   Goroutines goroutines_{
-      [this](Goroutines::Entry& entry) {
-        const int64_t last_long_run = entry.data.last_long_run;
-        if (last_long_run > 0) EndLongRun(entry.id, last_long_run, StackId::kNone);
-      },
+      [this](Goroutines::Entry& entry) { Complete(entry); },
       [this](Goroutines::Entry& rest, Goroutines::Entry& entry) { Continue(rest, &entry); }};
 
   internal::AssistParts assists_{[this](const GoInterval& interval, int64_t begin, int64_t end) {
@@ -209,6 +217,7 @@ class ProcStats::Impl {
 
   absl::flat_hash_map<GoId, LongRuns> long_runs_;
   AssistTimes assist_times_;
+  int64_t idle_workers_ = 0;
   absl::flat_hash_map<StackId, int64_t> waits_;  // For GC cycles.
   std::vector<std::optional<bool>> is_for_gc_;   // By StackId.
 
@@ -226,7 +235,7 @@ void ProcStats::Impl::AddEvents(absl::Span<const Event> events) {
     assists_.Add(event);
     sweep_.Add(event);
     if (event.kind() == EventKind::kLabel && absl::StartsWith(event.label().label, "GC (")) {
-      labels_[event.goroutine()].push_back(event.time());
+      labels_[event.goroutine()].push_back({event.time(), event.label().label == "GC (idle)"});
     }
     if (event.type() == EventType::kProcsChange) {
       NoteLimit({event.time(), event.metric().value});
@@ -318,12 +327,13 @@ void ProcStats::Impl::AddUnnamed() {
 void ProcStats::Impl::AddAssist(const GoInterval& interval, int64_t begin, int64_t end) {
   const int64_t seen_from = interval.Seen().begin;
   const int64_t seen = std::max<int64_t>(Between(std::max(begin, seen_from), end), 0);
+  AssistTimes& times = goroutines_.Of(interval.goroutine).data.assists;
   if (interval.state == GoState::kWaiting) {
-    internal::AddTime(seen, &assist_times_.waiting);
+    internal::AddTime(seen, &times.waiting);
     if (IsForGc(interval.stack)) SubtractTime(seen, &waits_[interval.stack]);
   }
   if (interval.state != GoState::kRunning) return;
-  internal::AddTime(seen, &assist_times_.running);
+  internal::AddTime(seen, &times.running);
   if (interval.proc == ProcId::kNone) return;
   AddTime(interval.proc, &ProcTimes::user, begin, end, seen_from, -1);
   AddTime(interval.proc, &ProcTimes::assist, begin, end, seen_from);
@@ -346,21 +356,26 @@ bool ProcStats::Impl::IsForGc(StackId stack) {
 }
 
 // The runtime sets the label each time that a worker begins to run.
-bool ProcStats::Impl::IsMarkWorker(const GoInterval& interval) {
-  if (labels_.empty()) return false;
+ProcStats::Impl::MarkWorker ProcStats::Impl::FindMarkWorker(const GoInterval& interval) {
+  if (labels_.empty()) return MarkWorker::kNone;
   const auto found = labels_.find(interval.goroutine);
-  if (found == labels_.end()) return false;
-  std::vector<int64_t>& times = found->second;
-  const auto later = absl::c_upper_bound(times, interval.end);
-  const bool has_label = later != times.begin();
-  times.erase(times.begin(), later);
-  if (times.empty()) labels_.erase(found);
-  return has_label;
+  if (found == labels_.end()) return MarkWorker::kNone;
+  std::vector<Label>& labels = found->second;
+  const auto later = absl::c_upper_bound(
+      labels, interval.end, [](int64_t time, const Label& label) { return time < label.time; });
+  if (later == labels.begin()) return MarkWorker::kNone;
+  const bool is_idle = std::prev(later)->is_idle;
+  labels.erase(labels.begin(), later);
+  if (labels.empty()) labels_.erase(found);
+  return is_idle ? MarkWorker::kIdle : MarkWorker::kBusy;
 }
 
 void ProcStats::Impl::AddGoroutine(const GoInterval& interval) {
-  assists_.AddGoroutine(interval);
   Goroutines::Entry& entry = goroutines_.Begin(interval);
+  if (entry.data.start == StringId::kEmpty) {
+    entry.data.start = interner_.RootFunctionId(interval.stack);
+  }
+  assists_.AddGoroutine(interval);
   const int64_t seen_from = interval.Seen().begin;
   const int64_t long_run = std::exchange(entry.data.last_long_run, 0);
   if (long_run > 0) EndLongRun(interval.goroutine, long_run, interval.stack);
@@ -370,11 +385,15 @@ void ProcStats::Impl::AddGoroutine(const GoInterval& interval) {
     if (length >= internal::ReadySweep::kLongRunLength) entry.data.last_long_run = length;
   }
   if (interval.state == GoState::kRunning) {
-    const bool is_worker = IsMarkWorker(interval);
+    const MarkWorker worker = FindMarkWorker(interval);
     const ProcId proc = interval.proc;
     if (proc != ProcId::kNone) {
+      const bool is_worker = worker != MarkWorker::kNone;
       AddTime(proc, is_worker ? &ProcTimes::gc : &ProcTimes::user, interval.begin, interval.end,
               seen_from);
+      if (worker == MarkWorker::kIdle && filter_.Selects(proc)) {
+        internal::AddTime(Between(interval.begin, interval.end), &idle_workers_);
+      }
       ProcUse& use = uses_[proc];
       if (!interval.begin_clipped) ++use.runs;
       Data& data = entry.data;
@@ -398,9 +417,20 @@ void ProcStats::Impl::EndLongRun(GoId goroutine, int64_t length, StackId stack) 
   runs.stack = stack;
 }
 
+void ProcStats::Impl::Complete(const Goroutines::Entry& entry) {
+  const Data& data = entry.data;
+  if (data.last_long_run > 0) EndLongRun(entry.id, data.last_long_run, StackId::kNone);
+  if (internal::IsOfSystem(interner_.String(data.start))) return;
+  internal::AddTime(data.assists.running, &assist_times_.running);
+  internal::AddTime(data.assists.waiting, &assist_times_.waiting);
+}
+
 void ProcStats::Impl::Continue(const Goroutines::Entry& rest, Goroutines::Entry* entry) {
   Data& data = entry->data;
   const Data& more = rest.data;
+  if (data.start == StringId::kEmpty) data.start = more.start;
+  internal::AddTime(more.assists.running, &data.assists.running);
+  internal::AddTime(more.assists.waiting, &data.assists.waiting);
   if (more.has_first) {
     if (data.last_long_run > 0) EndLongRun(entry->id, data.last_long_run, more.first_stack);
     data.last_long_run = more.last_long_run;
@@ -436,14 +466,17 @@ void ProcStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   }
   slices_.Merge(next.slices_);
   internal::AddTime(next.assist_times_.running, &assist_times_.running);
+  internal::AddTime(next.idle_workers_, &idle_workers_);
   internal::AddTime(next.assist_times_.waiting, &assist_times_.waiting);
   for (const auto& [stack, time] : next.waits_) internal::AddTime(time, &waits_[ids(stack)]);
   for (auto& [goroutine, times] : next.labels_) {
-    std::vector<int64_t>& known = labels_[goroutine];
+    std::vector<Label>& known = labels_[goroutine];
     known.insert(known.end(), times.begin(), times.end());
   }
-  goroutines_.Merge(next.goroutines_,
-                    [&](Data* data) { data->first_stack = ids(data->first_stack); });
+  goroutines_.Merge(next.goroutines_, [&](Data* data) {
+    data->first_stack = ids(data->first_stack);
+    data->start = ids(data->start);
+  });
   for (const auto& [goroutine, more] : next.long_runs_) {
     LongRuns& runs = long_runs_[goroutine];
     runs.count += more.count;
@@ -563,6 +596,7 @@ absl::Span<const ReadyFunction> ProcStats::ready_functions() const {
 }
 absl::Span<const LongRunner> ProcStats::long_runners() const { return impl_->long_runners(); }
 const AssistTimes& ProcStats::assists() const { return impl_->assists(); }
+int64_t ProcStats::idle_workers() const { return impl_->idle_workers(); }
 absl::Span<const GcWaits> ProcStats::gc_waits() const { return impl_->gc_waits(); }
 std::vector<ProcSlice> ProcStats::Slices(size_t most) const { return impl_->Slices(most); }
 

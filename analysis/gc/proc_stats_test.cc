@@ -60,7 +60,8 @@ std::string ReadyTextOf(const AnalysisSink& sink) {
                     "; ran: ", TextOf(function.ran), "\n");
   }
   const AssistTimes& assists = StatsOf(sink).assists();
-  absl::StrAppend(&text, "assists: running ", assists.running, " waiting ", assists.waiting, "\n");
+  absl::StrAppend(&text, "assists: running ", assists.running, " waiting ", assists.waiting,
+                  ", idle workers ", StatsOf(sink).idle_workers(), "\n");
   for (const GcWaits& waits : StatsOf(sink).gc_waits()) {
     absl::StrAppend(&text, "for the GC: ", waits.time, " in ",
                     sink.interner().RootFunction(waits.stack), "\n");
@@ -258,6 +259,13 @@ TEST(ProcStats, OfEventsMadeByHand) {
             "at 1080: 4\n");
 }
 
+TEST(ProcStats, KnowIdleMarkWorkers) {
+  const std::unique_ptr<AnalysisSink> sink = MakeSink();
+  sink->Add(OneMigration().events());
+  ASSERT_TRUE(sink->Finish().ok());
+  EXPECT_EQ(StatsOf(*sink).idle_workers(), 10);
+}
+
 TEST(ProcStats, HaveAWindow) {
   AnalysisSink::Options options;
   options.window = {.from = 1015, .to = 1050};
@@ -349,6 +357,7 @@ TEST(ProcStats, ChargeReadyTimeToWhatPsDo) {
     EXPECT_EQ(runner.peers_waited, 0);
     EXPECT_EQ(stats.assists().running, 2 * kMs);
     EXPECT_EQ(stats.assists().waiting, 0);
+    EXPECT_EQ(stats.idle_workers(), 0);
   }
 }
 

@@ -171,9 +171,9 @@ ReadySweep::Kind ReadySweep::KindOf(StringId start) {
   Kind& kind = kinds_[index];
   if (kind == Kind::kUnknown) {
     const absl::string_view name = interner_.String(start);
-    kind = name == "runtime.gcBgMarkWorker" ? Kind::kMarkWorker
-           : IsOfSystem(name)               ? Kind::kSystem
-                                            : Kind::kProgram;
+    kind = name == kMarkWorkerStart ? Kind::kMarkWorker
+           : IsOfSystem(name)       ? Kind::kSystem
+                                    : Kind::kProgram;
   }
   return kind;
 }

@@ -34,6 +34,9 @@ inline bool IsOfLibrary(absl::string_view function) {
          absl::StartsWith(function, "internal/");
 }
 
+// The function in which mark workers of the garbage collector start.
+inline constexpr absl::string_view kMarkWorkerStart = "runtime.gcBgMarkWorker";
+
 // Returns whether the tracer stops the world for this reason.
 inline bool IsStopOfTracer(absl::string_view reason) {
   return reason == "start trace" || reason == "stop trace" || reason == "stop tracing";

@@ -325,6 +325,14 @@ ProcEvidence CollectProcEvidence(const ProcStats& procs, const GcStats& gc,
       AddTime(time, &evidence.busy_procs);
     }
   }
+  for (const ProcUse& use : procs.procs()) AddTime(use.times.gc, &evidence.workers);
+  // What a worker does to end the mark phase has no label.
+  for (const GoroutineGroup& group : groups) {
+    if (interner.String(group.name) != kMarkWorkerStart) continue;
+    evidence.workers = std::max(evidence.workers, group.times.running);
+  }
+  evidence.idle_workers = procs.idle_workers();
+  SubtractTime(evidence.idle_workers, &evidence.workers);
   evidence.ready = procs.ready();
   for (const ReadyFunction& function : procs.ready_functions()) {
     if (function.is_system) continue;
@@ -349,13 +357,12 @@ ProcEvidence CollectProcEvidence(const ProcStats& procs, const GcStats& gc,
   evidence.assist_running = procs.assists().running;
   evidence.assist_waiting = procs.assists().waiting;
   for (const AssistsInPlace& place : gc.assist_places()) {
+    if (IsOfSystem(interner.RootFunction(place.stack))) continue;
     evidence.assists.push_back({place_of(place.stack), place.assists.count, place.assists.time});
   }
   Combine(&evidence.assists);
   for (const GcCycle& cycle : gc.cycles()) {
     ++evidence.cycles;
-    evidence.workers += cycle.dedicated + cycle.fractional;
-    evidence.idle_workers += cycle.idle;
     if (cycle.stack == StackId::kNone) continue;
     evidence.gc_begun.push_back({place_of(cycle.stack), 1, static_cast<int64_t>(cycle.duration())});
   }

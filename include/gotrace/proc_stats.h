@@ -120,7 +120,7 @@ struct LongRunner {
   int64_t peers_waited = 0;
 };
 
-// The time that goroutines spent in mark assists. In nanoseconds.
+// The time that goroutines of the program spent in mark assists. In nanoseconds.
 struct AssistTimes {
   int64_t running = 0;
   int64_t waiting = 0;  // For more marking to be done, or for the lock of the collector.
@@ -185,6 +185,10 @@ class ProcStats final : public MergeableAnalysis<ProcStats> {
 
   // Returns the time in mark assists, as far as it was seen.
   const AssistTimes& assists() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+
+  // Returns the part of ProcTimes::gc, of all Ps, by mark workers that ran only since their P had
+  // nothing else to do.
+  int64_t idle_workers() const;
 
   // Returns the waits for GC cycles of the program's goroutines, longest time first.
   absl::Span<const GcWaits> gc_waits() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
