@@ -123,6 +123,7 @@ TEST_F(AnalysisCommands, PrintJsonAsTheSchemasSay) {
       {{"latency", "--worst=3"}, "waits"},
       {{"procs"}, "procs"},
       {{"procs", "--slices=9"}, "slices"},
+      {{"locks"}, "locks"},
       {{"leaks", "--longer=1us"}, "leaks"},
       {{"profile"}, "samples"},
       {{"profile", "--by-g", "--by-p"}, "samples"},
@@ -149,8 +150,8 @@ TEST_F(AnalysisCommands, PrintJsonAsTheSchemasSay) {
 
 TEST_F(AnalysisCommands, DoNotDependOnTheCores) {
   const std::vector<std::string> commands[] = {
-      {"goroutines", "--each"}, {"tasks", "--each"}, {"regions", "--each"},  {"latency"},
-      {"latency", "--worst=5"}, {"procs"},           {"procs", "--slices=9"}};
+      {"goroutines", "--each"}, {"tasks", "--each"}, {"regions", "--each"},   {"latency"},
+      {"latency", "--worst=5"}, {"procs"},           {"procs", "--slices=9"}, {"locks"}};
   for (const std::vector<std::string>& command : commands) {
     SCOPED_TRACE(absl::StrJoin(command, " "));
     const auto run = [&](const std::string& jobs, const std::string& file) {
