@@ -124,6 +124,7 @@ TEST_F(AnalysisCommands, PrintJsonAsTheSchemasSay) {
       {{"procs"}, "procs"},
       {{"procs", "--slices=9"}, "slices"},
       {{"procs", "--ready"}, "ready"},
+      {{"locks"}, "locks"},
       {{"leaks", "--longer=1us"}, "leaks"},
       {{"profile"}, "samples"},
       {{"profile", "--by-g", "--by-p"}, "samples"},
@@ -150,8 +151,8 @@ TEST_F(AnalysisCommands, PrintJsonAsTheSchemasSay) {
 
 TEST_F(AnalysisCommands, DoNotDependOnTheCores) {
   const std::vector<std::string> commands[] = {
-      {"goroutines", "--each"}, {"tasks", "--each"}, {"regions", "--each"},  {"latency"},
-      {"latency", "--worst=5"}, {"procs"},           {"procs", "--slices=9"}};
+      {"goroutines", "--each"}, {"tasks", "--each"}, {"regions", "--each"},   {"latency"},
+      {"latency", "--worst=5"}, {"procs"},           {"procs", "--slices=9"}, {"locks"}};
   for (const std::vector<std::string>& command : commands) {
     SCOPED_TRACE(absl::StrJoin(command, " "));
     const auto run = [&](const std::string& jobs, const std::string& file) {

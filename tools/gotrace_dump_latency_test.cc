@@ -1,5 +1,6 @@
-// Runs the commands `latency`, `procs` and `leaks` as their users do.
+// Runs the commands `latency`, `procs`, `locks` and `leaks` as their users do.
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -263,6 +264,42 @@ TEST_F(LatencyCommands, PrintLeaks) {
   EXPECT_TRUE(absl::StartsWith(text[1], "    1  4.34 ms  0 0 0 0 1  forever ")) << text[1];
 }
 
+TEST_F(LatencyCommands, PrintLocks) {
+  const std::vector<JsonValue> locks = Rows({"locks", "--kind=mutex", blocking_});
+  ASSERT_EQ(locks.size(), 1);
+  EXPECT_EQ(Number(locks[0], "count"), 2);
+  EXPECT_EQ(Number(locks[0], "open"), 0);
+  EXPECT_EQ(Number(locks[0], "total_ns"), 4'297'792);
+  EXPECT_EQ(Text(locks[0], "object"), "mutex");
+  EXPECT_EQ(Text(locks[0], "reason"), "sync");
+  EXPECT_EQ(Text(locks[0], "function"), "main.locks.func2");
+  EXPECT_EQ(Text(locks[0], "file"), "blocking/main.go");
+  EXPECT_EQ(Number(locks[0], "line"), 68);
+  EXPECT_EQ(Text(locks[0], "library"), "sync.(*Mutex).Lock");
+  const std::vector<JsonValue>& wakers = locks[0].Find("wakers")->elements;
+  ASSERT_EQ(wakers.size(), 2);
+  EXPECT_EQ(Text(wakers[0], "function"), "main.locks.func2");
+  EXPECT_EQ(Number(wakers[0], "time_ns"), 2'150'272);
+  EXPECT_EQ(Text(wakers[1], "function"), "main.locks");
+  EXPECT_EQ(Number(wakers[1], "count"), 1);
+  const std::vector<JsonValue>& victims = locks[0].Find("victims")->elements;
+  ASSERT_EQ(victims.size(), 1);
+  EXPECT_EQ(Text(victims[0], "start"), "main.locks.func1.1");
+  EXPECT_EQ(Number(victims[0], "time_ns"), 4'297'792);
+  EXPECT_EQ(DumpOutput({"locks", "--kind=mutex", "--func=main.turns.func1", blocking_}),
+            "no locks\n");
+  // Whatever they wait for, and each wait once.
+  std::set<std::string> objects;
+  for (const JsonValue& row : Rows({"locks", blocking_})) objects.insert(Text(row, "object"));
+  EXPECT_EQ(objects,
+            (std::set<std::string>{"chan", "cond", "mutex", "rwmutex", "select", "waitgroup"}));
+  const std::vector<std::string> text =
+      Lines(DumpOutput({"locks", "--kind=mutex,chan", "--sort=count", blocking_}));
+  ASSERT_GE(text.size(), 2);
+  EXPECT_TRUE(absl::StartsWith(text[0], "COUNT    TOTAL      P50      P99      MAX  FOR"))
+      << text[0];
+}
+
 TEST_F(LatencyCommands, ExplainWhatIsWrong) {
   EXPECT_TRUE(absl::StrContains(
       Error({"latency", "--kind=scheduling,mutex"}),
@@ -276,6 +313,9 @@ TEST_F(LatencyCommands, ExplainWhatIsWrong) {
                                 "there is no column \"p99\"; the columns are begin_ns, length_ns"));
   EXPECT_TRUE(absl::StrContains(Error({"procs", "--slices=1"}), "--slices: must be 2 or more"));
   EXPECT_TRUE(absl::StrContains(Error({"procs", "--g=1"}), "--g is a flag of"));
+  EXPECT_TRUE(absl::StrContains(Error({"locks", "--kind=other"}),
+                                "--kind: expected mutex or rwmutex or cond or waitgroup or chan or "
+                                "select, found \"other\""));
   EXPECT_TRUE(absl::StrContains(Error({"leaks", "--longer=soon"}), "expected a duration"));
   EXPECT_TRUE(absl::StrContains(Error({"leaks", "--longer=-1s"}), "expected a duration"));
 }

@@ -35,21 +35,19 @@ class LeakStats::Impl {
   void Finish(int64_t end);
 
   absl::Span<const LeakGroup> groups() const { return groups_; }
+  absl::Span<const BlockedGoroutine> blocked() const { return blocked_; }
 
  private:
   // The known facts about a goroutine, and its last interval.
-  struct Data {
-    StringId start = StringId::kEmpty;
-    StackId created_at = StackId::kNone;
-    bool is_blocked = false;  // If not, the rest is not set.
-    StackId blocked_at = StackId::kNone;
-    StringId reason = StringId::kEmpty;
-    int64_t begin = 0;
-    int64_t seen_from = 0;  // As Interval::Seen().
+  struct Data : BlockedGoroutine {
+    bool is_blocked = false;  // If not, where it is blocked is not set.
+    int64_t seen_from = 0;    // As Interval::Seen().
   };
   using Goroutines = PartialGoroutines<Data>;
 
   static void Continue(Goroutines::Entry& rest, Goroutines::Entry& entry);
+  // Keeps a goroutine of the program if it is blocked.
+  void Complete(const Data& data);
 
   // Returns the stack without the innermost frames that do not belong to the program.
   std::vector<FrameId> FramesOfProgram(StackId stack) const;
@@ -59,11 +57,9 @@ class LeakStats::Impl {
   Options options_;
   int64_t begin_ = std::numeric_limits<int64_t>::max();
   // The goroutines that are blocked at the end.
-  std::vector<Data> blocked_;
-  Goroutines goroutines_{[this](Goroutines::Entry& entry) {
-                           if (entry.data.is_blocked) blocked_.push_back(entry.data);
-                         },
-                         Continue};
+  std::vector<BlockedGoroutine> blocked_;
+  std::vector<int64_t> seen_from_;  // As Data::seen_from, for each of them.
+  Goroutines goroutines_{[this](Goroutines::Entry& entry) { Complete(entry.data); }, Continue};
   std::vector<LeakGroup> groups_;
 };
 
@@ -71,7 +67,10 @@ void LeakStats::Impl::AddGoroutine(const GoInterval& interval) {
   if (!options_.filter.Selects(interval.goroutine)) return;
   Goroutines::Entry& entry = goroutines_.Begin(interval);
   Data& data = entry.data;
-  if (interval.starts_life) data.created_at = interval.begun_by.stack;
+  if (interval.starts_life) {
+    data.is_new = true;
+    data.created_at = interval.begun_by.stack;
+  }
   if (data.start == StringId::kEmpty) data.start = interner_.RootFunctionId(interval.stack);
   data.is_blocked = interval.state == GoState::kWaiting && interval.end_clipped;
   if (data.is_blocked) {
@@ -88,7 +87,14 @@ void LeakStats::Impl::Continue(Goroutines::Entry& rest, Goroutines::Entry& entry
   const Data before = std::exchange(entry.data, rest.data);
   if (!entry.is_seen) return;
   if (before.start != StringId::kEmpty) entry.data.start = before.start;
+  entry.data.is_new = before.is_new;
   entry.data.created_at = before.created_at;
+}
+
+void LeakStats::Impl::Complete(const Data& data) {
+  if (!data.is_blocked || internal::IsOfSystem(interner_.String(data.start))) return;
+  blocked_.push_back(data);
+  seen_from_.push_back(data.seen_from);
 }
 
 void LeakStats::Impl::Merge(Impl& next, const InternerMap& ids) {
@@ -117,16 +123,16 @@ void LeakStats::Impl::CompleteBlocked() {
   // One of the goroutines that blocked in a place, one of those whose creation is known, and
   // whether others differ from them.
   struct Known {
-    const Data* blocked = nullptr;
-    const Data* created = nullptr;
+    const BlockedGoroutine* blocked = nullptr;
+    const BlockedGoroutine* created = nullptr;
     bool blocked_differ = false;
     bool created_differ = false;
   };
   absl::flat_hash_map<std::pair<StringId, std::vector<FrameId>>, Known> places;
-  const auto place_of = [this](const Data& one) {
+  const auto place_of = [this](const BlockedGoroutine& one) {
     return std::pair(one.start, FramesOfProgram(one.blocked_at));
   };
-  for (const Data& one : blocked_) {
+  for (const BlockedGoroutine& one : blocked_) {
     if (one.reason == StringId::kEmpty) continue;
     Known& known = places[place_of(one)];
     if (known.blocked == nullptr) known.blocked = &one;
@@ -136,7 +142,7 @@ void LeakStats::Impl::CompleteBlocked() {
     if (known.created == nullptr) known.created = &one;
     known.created_differ |= known.created->created_at != one.created_at;
   }
-  for (Data& one : blocked_) {
+  for (BlockedGoroutine& one : blocked_) {
     const auto known = places.find(place_of(one));
     if (known == places.end() || known->second.blocked_differ) continue;
     one.reason = known->second.blocked->reason;
@@ -155,18 +161,19 @@ void LeakStats::Impl::Finish(int64_t end) {
   const int64_t quarter = Between(begin, end) / static_cast<int64_t>(LeakGroup::kPoints - 1);
   using Key = std::tuple<StringId, StackId, StackId, StringId>;
   absl::flat_hash_map<Key, LeakGroup> groups;
-  for (const Data& one : blocked_) {
-    const int64_t length = Between(one.seen_from, end);
-    if (length < options_.longer) continue;
-    if (internal::IsOfRuntime(interner_.String(one.start))) continue;
+  for (size_t i = 0; i < blocked_.size(); ++i) {
+    blocked_[i].length = Between(seen_from_[i], end);
+  }
+  for (const BlockedGoroutine& one : blocked_) {
+    if (one.length < options_.longer) continue;
     LeakGroup& group = groups[{one.start, one.created_at, one.blocked_at, one.reason}];
     group.start = one.start;
     group.created_at = one.created_at;
     group.blocked_at = one.blocked_at;
     group.reason = one.reason;
     ++group.count;
-    group.longest = std::max(group.longest, length);
-    AddTime(length, &group.total);
+    group.longest = std::max(group.longest, one.length);
+    AddTime(one.length, &group.total);
     for (size_t i = 0; i < LeakGroup::kPoints; ++i) {
       const bool is_last = i + 1 == LeakGroup::kPoints;
       if (is_last || Between(begin, one.begin) <= quarter * static_cast<int64_t>(i)) {
@@ -201,5 +208,6 @@ void LeakStats::Merge(LeakStats&& next, const InternerMap& ids) { impl_->Merge(*
 void LeakStats::Finish(int64_t end) { impl_->Finish(end); }
 
 absl::Span<const LeakGroup> LeakStats::groups() const { return impl_->groups(); }
+absl::Span<const BlockedGoroutine> LeakStats::blocked() const { return impl_->blocked(); }
 
 }  // namespace gotrace

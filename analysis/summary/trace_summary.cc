@@ -11,9 +11,11 @@
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/runtime_functions.h"
 #include "analysis/intervals/sums_by_start.h"
+#include "analysis/summary/suspicions.h"
 #include "gotrace/event_type.h"
 #include "gotrace/goroutine_stats.h"
 #include "gotrace/leak_stats.h"
+#include "gotrace/wait_stats.h"
 
 namespace gotrace {
 
@@ -26,6 +28,7 @@ using Latency = TraceSummary::Latency;
 using Function = TraceSummary::Function;
 using Place = TraceSummary::Place;
 using Leak = TraceSummary::Leak;
+using Suspicion = TraceSummary::Suspicion;
 
 // For each kind of row: the key by which rows are added, how they are added, and their order.
 
@@ -71,6 +74,23 @@ void AddRow(const Leak& row, Leak* sum) {
 }
 bool IsBefore(const Leak& a, const Leak& b) {
   return a.count != b.count ? a.count > b.count : KeyOf(a) < KeyOf(b);
+}
+
+auto KeyOf(const Suspicion& row) {
+  return std::tie(row.kind, row.reason, row.start, row.function, row.library, row.line);
+}
+void AddRow(const Suspicion& row, Suspicion* sum) { sum->Merge(row); }
+bool IsBefore(const Suspicion& a, const Suspicion& b) {
+  return a.Cost() != b.Cost() ? a.Cost() > b.Cost() : KeyOf(a) < KeyOf(b);
+}
+
+auto KeyOf(const Suspicion::Part& row) { return std::tie(row.name, row.line); }
+void AddRow(const Suspicion::Part& row, Suspicion::Part* sum) {
+  sum->count += row.count;
+  AddTime(row.time, &sum->time);
+}
+bool IsBefore(const Suspicion::Part& a, const Suspicion::Part& b) {
+  return a.time != b.time ? a.time > b.time : KeyOf(a) < KeyOf(b);
 }
 
 // Adds rows with the same key, and sorts them.
@@ -124,6 +144,25 @@ void TraceSummary::Longest::Merge(const Longest& other) {
   }
 }
 
+void Suspicion::Merge(const Suspicion& other) {
+  lost.Merge(other.lost);
+  others.Merge(other.others);
+  longest_open = std::max(longest_open, other.longest_open);
+  deadlines += other.deadlines;
+  goroutines = std::max(goroutines, other.goroutines);
+  grown += other.grown;
+  MergeRows(other.lines, &lines);
+  MergeRows(other.victims, &victims);
+}
+
+std::vector<Suspicion> TraceSummary::Suspicions() const {
+  std::vector<Suspicion> raised;
+  for (const Suspicion& candidate : candidates) {
+    if (internal::IsRaised(candidate, *this)) raised.push_back(candidate);
+  }
+  return raised;
+}
+
 void TraceSummary::Merge(const TraceSummary& other) {
   traces += other.traces;
   events += other.events;
@@ -138,6 +177,7 @@ void TraceSummary::Merge(const TraceSummary& other) {
   MergeRows(other.functions, &functions);
   MergeRows(other.places, &places);
   MergeRows(other.leaks, &leaks);
+  MergeRows(other.candidates, &candidates);
   longest_run.Merge(other.longest_run);
 }
 
@@ -154,7 +194,8 @@ class SummaryStats::Impl {
         goroutines_(interner, {.filter = FilterOf(window)}),
         latencies_(interner, LatencyOptions(window)),
         procs_(interner, FilterOf(window)),
-        leaks_(interner, {.filter = FilterOf(window)}) {}
+        leaks_(interner, {.filter = FilterOf(window)}),
+        waits_(interner, {.filter = FilterOf(window)}) {}
 
   void Begin(int64_t trace_start, EventFilter::Times window) {
     window_ = window_.And(window);
@@ -162,6 +203,7 @@ class SummaryStats::Impl {
     latencies_.Begin(trace_start, window);
     procs_.Begin(trace_start, window);
     leaks_.Begin(trace_start, window);
+    waits_.Begin(trace_start, window);
   }
   void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
@@ -216,6 +258,7 @@ class SummaryStats::Impl {
   LatencyStats latencies_;
   ProcStats procs_;
   LeakStats leaks_;
+  WaitStats waits_;
   int64_t begin_ = std::numeric_limits<int64_t>::max();
   TraceSummary summary_;
   absl::flat_hash_map<PlaceKey, TraceSummary::Place> places_;  // Without texts.
@@ -228,6 +271,7 @@ void SummaryStats::Impl::AddEvents(absl::Span<const Event> events) {
   latencies_.AddEvents(events);
   procs_.AddEvents(events);
   leaks_.AddEvents(events);
+  waits_.AddEvents(events);
   runs_.SeeEvents(events);
   begin_ = std::min(begin_, events.front().time());
   for (const Event& event : events) {
@@ -245,6 +289,7 @@ void SummaryStats::Impl::AddGoroutine(const GoInterval& interval) {
   latencies_.AddGoroutine(interval);
   procs_.AddGoroutine(interval);
   leaks_.AddGoroutine(interval);
+  waits_.AddGoroutine(interval);
   auto& entry = runs_.Begin(interval);
   if (interval.state == GoState::kRunning) {
     const Interval seen = interval.Seen();
@@ -265,6 +310,7 @@ void SummaryStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   latencies_.Merge(std::move(next.latencies_), ids);
   procs_.Merge(std::move(next.procs_), ids);
   leaks_.Merge(std::move(next.leaks_), ids);
+  waits_.Merge(std::move(next.waits_), ids);
   runs_.Merge(next.runs_, ids);
   for (const auto& [key, more] : next.places_) {
     TraceSummary::Place& place = places_[{key.kind, ids(key.reason), ids(key.function)}];
@@ -352,9 +398,11 @@ void SummaryStats::Impl::Finish(int64_t end) {
   latencies_.Finish(end);
   procs_.Finish(end);
   leaks_.Finish(end);
+  waits_.Finish(end);
   runs_.Finish();
   summary_.traces = 1;
-  summary_.duration = std::max<int64_t>(internal::Between(std::max(begin_, window_.from), end), 0);
+  const int64_t begin = std::max(begin_, window_.from);
+  summary_.duration = std::max<int64_t>(internal::Between(begin, end), 0);
   for (const ProcLimit& limit : procs_.limits()) {
     summary_.gomaxprocs = std::max(summary_.gomaxprocs, limit.procs);
   }
@@ -385,6 +433,16 @@ void SummaryStats::Impl::Finish(int64_t end) {
     leak.longest = group.longest;
   }
   Combine(&summary_.leaks);
+  summary_.candidates = internal::FindCandidates({.waits = waits_.groups(),
+                                                  .blocked = leaks_.blocked(),
+                                                  .begin = begin,
+                                                  .duration = summary_.duration},
+                                                 interner_);
+  for (Suspicion& candidate : summary_.candidates) {
+    Combine(&candidate.lines);
+    Combine(&candidate.victims);
+  }
+  Combine(&summary_.candidates);
   for (const auto& [key, run] : runs_.sums()) {
     const absl::string_view function = interner_.String(key.start);
     if (IsOfRuntime(function)) continue;

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "export/json/json_text.h"
+#include "export/summary/summary_page.h"
 #include "gotrace/summary_writer.h"
 #include "nlohmann/json.hpp"
 #include "util/text_buffer.h"
@@ -83,6 +84,32 @@ void VisitLeak(T& leak, const Visit& visit) {
 }
 
 template <class T, class Visit>
+void VisitPart(T& part, const Visit& visit) {
+  visit("name", part.name);
+  visit("line", part.line);
+  visit("count", part.count);
+  visit("time_ns", part.time);
+}
+
+template <class T, class Visit>
+void VisitCandidate(T& candidate, const Visit& visit) {
+  visit("id", candidate.kind);
+  visit("reason", candidate.reason);
+  visit("start", candidate.start);
+  visit("function", candidate.function);
+  visit("library", candidate.library);
+  visit("line", candidate.line);
+  visit("lost", candidate.lost);
+  visit("others", candidate.others);
+  visit("longest_open_ns", candidate.longest_open);
+  visit("deadlines", candidate.deadlines);
+  visit("goroutines", candidate.goroutines);
+  visit("grown", candidate.grown);
+  visit("lines", candidate.lines);
+  visit("victims", candidate.victims);
+}
+
+template <class T, class Visit>
 void VisitSummary(T& summary, const Visit& visit) {
   visit("traces", summary.traces);
   visit("events", summary.events);
@@ -98,6 +125,7 @@ void VisitSummary(T& summary, const Visit& visit) {
   visit("places", summary.places);
   visit("leaks", summary.leaks);
   visit("longest_run", summary.longest_run);
+  visit("candidates", summary.candidates);
 }
 
 class Writer {
@@ -117,6 +145,7 @@ class Writer {
   void Write(int64_t number) const { json_.Value(number); }
   void Write(const std::string& text) const { json_.Value(absl::string_view(text)); }
   void Write(LatencyKind kind) const { json_.Value(LatencyKindName(kind)); }
+  void Write(SuspicionKind kind) const { json_.Value(SuspicionId(kind)); }
   void Write(const Histogram& histogram) const {
     json_.BeginObject();
     json_.Member("scale", int64_t{Histogram::kScale});
@@ -149,6 +178,8 @@ class Writer {
   GOTRACE_OBJECT(TraceSummary::Function, VisitFunction)
   GOTRACE_OBJECT(TraceSummary::Place, VisitPlace)
   GOTRACE_OBJECT(TraceSummary::Leak, VisitLeak)
+  GOTRACE_OBJECT(TraceSummary::Suspicion::Part, VisitPart)
+  GOTRACE_OBJECT(TraceSummary::Suspicion, VisitCandidate)
 #undef GOTRACE_OBJECT
 
   JsonWriter& json_;
@@ -206,6 +237,13 @@ class ObjectReader {
     }
     Fail(path, "the name of a kind");
   }
+  void Read(const Json& json, const std::string& path, SuspicionKind& kind) const {
+    for (size_t i = 0; i < kSuspicionKindEnd; ++i) {
+      kind = static_cast<SuspicionKind>(i);
+      if (json.is_string() && json.get<std::string>() == SuspicionId(kind)) return;
+    }
+    Fail(path, "the id of a suspicion");
+  }
   void Read(const Json& json, const std::string& path, Histogram& histogram) const {
     uint64_t scale = 0;
     uint64_t sum = 0;
@@ -247,6 +285,8 @@ class ObjectReader {
   GOTRACE_OBJECT(TraceSummary::Function, VisitFunction)
   GOTRACE_OBJECT(TraceSummary::Place, VisitPlace)
   GOTRACE_OBJECT(TraceSummary::Leak, VisitLeak)
+  GOTRACE_OBJECT(TraceSummary::Suspicion::Part, VisitPart)
+  GOTRACE_OBJECT(TraceSummary::Suspicion, VisitCandidate)
 #undef GOTRACE_OBJECT
 
   const Json& object_;
@@ -254,10 +294,42 @@ class ObjectReader {
   std::string& error_;
 };
 
+// Writes a candidate that is suspected as readers want it. It is not read again, since it follows
+// from the candidates.
+void AppendSuspicion(const TraceSummary::Suspicion& suspicion, JsonWriter* json) {
+  const Histogram& lost = suspicion.lost;
+  json->BeginObject();
+  json->Member("id", SuspicionId(suspicion.kind));
+  json->Member("cost_ns", lost.sum());
+  json->Member("count", lost.count());
+  json->Member("p50_ns", lost.Quantile(0.5));
+  json->Member("p99_ns", lost.Quantile(0.99));
+  json->Member("max_ns", lost.max());
+  json->Key("place");
+  json->BeginObject();
+  json->Member("function", absl::string_view(suspicion.function));
+  const bool has_line = !suspicion.lines.empty();
+  json->Member("file", absl::string_view(has_line ? suspicion.lines[0].name : ""));
+  json->Member("line", has_line ? suspicion.lines[0].line : 0);
+  json->Member("library", absl::string_view(suspicion.library));
+  json->EndObject();
+  const Writer write(json);
+  write("victims", suspicion.victims);
+  json->Member("text", absl::string_view(SuspicionText(suspicion)));
+  json->Member("command", SuspicionCommand(suspicion.kind));
+  json->EndObject();
+}
+
 }  // namespace
 
 void AppendSummaryMembers(const TraceSummary& summary, JsonWriter* json) {
   VisitSummary(summary, Writer(json));
+  json->Key("suspicions");
+  json->BeginArray();
+  for (const TraceSummary::Suspicion& suspicion : summary.Suspicions()) {
+    AppendSuspicion(suspicion, json);
+  }
+  json->EndArray();
 }
 
 }  // namespace gotrace::internal

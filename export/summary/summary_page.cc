@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "export/table/table.h"
 #include "gotrace/summary_writer.h"
@@ -15,19 +16,21 @@
 namespace gotrace::internal {
 namespace {
 
+using Suspicion = TraceSummary::Suspicion;
+
 // The thresholds above which something may be a problem.
-constexpr double kBusyShare = 0.9;        // Of the Ps: busy.
-constexpr double kWastedShare = 0.05;     // Of the Ps' time: idle while goroutines wait.
-constexpr double kCollectorShare = 0.25;  // Of the Ps' busy time: for mark workers.
-constexpr double kLockShare = 0.5;        // Of the trace's time: waiting for locks in one place.
+constexpr double kBusyShare = 0.9;               // Of the Ps: busy.
+constexpr double kWastedShare = 0.05;            // Of the Ps' time: idle while goroutines wait.
+constexpr double kCollectorShare = 0.25;         // Of the Ps' busy time: for mark workers.
 constexpr int64_t kSlowScheduling = 10'000'000;  // The 99th percentile, in nanoseconds.
 constexpr int64_t kLongRun = 20'000'000;         // Twice the time that the scheduler allows.
 constexpr int64_t kSlowStop = 1'000'000;
-constexpr uint64_t kManyLeaks = 10;
 
 constexpr size_t kLatencyRows = 9;
 constexpr size_t kFunctionRows = 5;
 constexpr size_t kPlaceRows = 5;
+constexpr size_t kSuspicionRows = 5;
+constexpr size_t kVictims = 3;
 
 int64_t Signed(uint64_t number) { return static_cast<int64_t>(number); }
 
@@ -130,10 +133,85 @@ Table PlaceTable(const std::vector<TraceSummary::Place>& places) {
   return FirstRows(kPlaceRows, std::move(columns));
 }
 
+// "main.(*Cache).Get cache.go:17 -> sync.(*Mutex).Lock"
+std::string PlaceText(const Suspicion& suspicion) {
+  std::string text = NameOrUnknown(suspicion.function);
+  if (!suspicion.lines.empty() && !suspicion.lines[0].name.empty()) {
+    absl::string_view file = suspicion.lines[0].name;
+    file.remove_prefix(file.find_last_of("/\\") + 1);
+    absl::StrAppend(&text, " ", file, ":", suspicion.lines[0].line);
+  }
+  if (!suspicion.library.empty()) absl::StrAppend(&text, " -> ", suspicion.library);
+  return text;
+}
+
+// "Victims: main.main.func1, main.page 12%."
+std::string VictimsText(const Suspicion& suspicion) {
+  std::string text;
+  for (size_t i = 0; i < std::min(suspicion.victims.size(), kVictims); ++i) {
+    const Suspicion::Part& victim = suspicion.victims[i];
+    absl::StrAppend(&text, i == 0 ? "Victims: " : ", ", NameOrUnknown(victim.name));
+    if (suspicion.victims.size() == 1) break;
+    absl::StrAppend(&text, " ", Percent(ShareOf(victim.time, suspicion.Cost())));
+  }
+  if (suspicion.victims.size() > kVictims) absl::StrAppend(&text, " and others");
+  return absl::StrCat(text, ".");
+}
+
+// Returns the words of a text between which a line may end: a number stays with its unit.
+std::vector<std::string> WordsOf(absl::string_view text) {
+  std::vector<std::string> words;
+  for (const absl::string_view word : absl::StrSplit(text, ' ')) {
+    const absl::string_view unit = word.substr(0, word.find_first_of(".,:"));
+    const bool is_unit = unit == "ns" || unit == "µs" || unit == "ms" || unit == "s";
+    if (is_unit && !words.empty()) {
+      absl::StrAppend(&words.back(), " ", word);
+    } else {
+      words.emplace_back(word);
+    }
+  }
+  return words;
+}
+
+// Appends a text as lines of at most `width` columns, the first of which has `used` of them, and
+// the others as much space. Words that are too long have lines of their own.
+void AppendWrapped(absl::string_view text, size_t used, size_t width, TextBuffer* out) {
+  size_t column = used;
+  for (const std::string& word : WordsOf(text)) {
+    if (column > used && column + 1 + word.size() > width) {
+      out->Append("\n", std::string(used, ' '));
+      column = used;
+    } else if (column > used) {
+      out->Append(" ");
+      ++column;
+    }
+    out->Append(word);
+    column += word.size();
+  }
+  out->Append("\n");
+}
+
+void AppendSuspicions(absl::Span<const Suspicion> suspicions, int64_t duration, size_t width,
+                      TextBuffer* out) {
+  if (suspicions.empty()) return;
+  out->Append("\nSuspicions (time that goroutines lost; 1.0 is one goroutine, all the time)\n");
+  for (const Suspicion& suspicion : suspicions.first(std::min(suspicions.size(), kSuspicionRows))) {
+    const std::string row = absl::StrFormat("%6.2f  %-9s  ", ShareOf(suspicion.Cost(), duration),
+                                            SuspicionId(suspicion.kind));
+    out->Append(row);
+    AppendWrapped(SuspicionText(suspicion), row.size(), width, out);
+    out->Append(std::string(row.size(), ' '), "gotrace-dump ", SuspicionCommand(suspicion.kind),
+                "\n");
+  }
+  if (suspicions.size() > kSuspicionRows) {
+    out->Append("   and ", suspicions.size() - kSuspicionRows, " more (--json)\n");
+  }
+}
+
 }  // namespace
 
-std::vector<Suspicion> FindSuspicions(const TraceSummary& summary) {
-  std::vector<Suspicion> found;
+std::vector<Hint> FindHints(const TraceSummary& summary) {
+  std::vector<Hint> found;
   const ProcTimes& procs = summary.procs;
   const TraceSummary::Latency scheduling = AllOf(LatencyKind::kScheduling, summary);
   const int64_t p99 = Signed(scheduling.durations.Quantile(0.99));
@@ -149,15 +227,6 @@ std::vector<Suspicion> FindSuspicions(const TraceSummary& summary) {
         {absl::StrCat("For ", Percent(ShareOf(summary.idle_while_runnable, procs.Total())),
                       " of their time, Ps were idle although goroutines waited to run."),
          "procs --slices=20"});
-  }
-  for (const TraceSummary::Place& place : summary.places) {
-    const bool is_lock = place.reason == "sync" || absl::StartsWith(place.reason, "sync.");
-    if (!is_lock || ShareOf(place.time, summary.duration) < kLockShare) continue;
-    found.push_back(
-        {absl::StrCat("Goroutines waited for a lock in ", NameOrUnknown(place.function), ": ",
-                      FormatNanoseconds(place.time), " in ", place.count, " waits."),
-         "profile --type=sync"});
-    break;
   }
   if (summary.longest_run.length >= kLongRun) {
     found.push_back({absl::StrCat("A goroutine of ", NameOrUnknown(summary.longest_run.function),
@@ -177,16 +246,40 @@ std::vector<Suspicion> FindSuspicions(const TraceSummary& summary) {
                                   " of the time in which Ps were busy."),
                      "gc"});
   }
-  for (const TraceSummary::Leak& leak : summary.leaks) {
-    if (leak.grown < kManyLeaks) continue;
-    found.push_back(
-        {absl::StrCat(leak.count, " goroutines of ", NameOrUnknown(leak.start),
-                      " have been blocked for more than a second in ", NameOrUnknown(leak.function),
-                      ", ", leak.grown, " of them since the second half: they may leak."),
-         "leaks"});
-    break;
-  }
   return found;
+}
+
+std::string SuspicionText(const Suspicion& s) {
+  const uint64_t count = s.lost.count();
+  const std::string cost = FormatNanoseconds(s.Cost());
+  const std::string p50 = FormatNanoseconds(Signed(s.lost.Quantile(0.5)));
+  const std::string max = FormatNanoseconds(Signed(s.lost.max()));
+  const std::string place = PlaceText(s);
+  switch (s.kind) {
+    case SuspicionKind::kLock:
+      return absl::StrCat(
+          count, count == 1 ? " wait" : " waits", " for a lock in ", place, ": ", cost, ", up to ",
+          max, Signed(s.lost.max()) == s.longest_open ? ", and not over when the trace ended" : "",
+          ". ", VictimsText(s));
+    case SuspicionKind::kSyscalls:
+      return absl::StrCat(count, " calls in ", place, ": ", cost, ", p50 ", p50, ", p99 ",
+                          FormatNanoseconds(Signed(s.lost.Quantile(0.99))), ", up to ", max, ". ",
+                          VictimsText(s));
+    case SuspicionKind::kTimeouts:
+      return absl::StrCat(count, " of ", count + s.others.count(), " waits (", s.reason, ") in ",
+                          place, " were ended by a ",
+                          s.deadlines * 2 >= count ? "deadline" : "timer", " after ", p50, ": ",
+                          cost, ". ", VictimsText(s));
+    case SuspicionKind::kPool:
+      return absl::StrCat("Goroutines of ", NameOrUnknown(s.start), " waited ", cost, " (",
+                          s.reason, ") in ", place, ", in ", count,
+                          " waits, for other goroutines of the same function.");
+    case SuspicionKind::kLeak:
+      return absl::StrCat(count, " goroutines of ", NameOrUnknown(s.start), " have been blocked (",
+                          s.reason, ") in ", place, " for up to ", max, ", ", s.grown,
+                          " of them since the second half began: they may leak.");
+  }
+  return "";
 }
 
 void AppendSummaryPage(const TraceSummary& summary, size_t width, TextBuffer* out) {
@@ -224,10 +317,13 @@ void AppendSummaryPage(const TraceSummary& summary, size_t width, TextBuffer* ou
   AppendTable("Where goroutines waited (profile --type=offcpu)", PlaceTable(summary.places), width,
               out);
 
-  const std::vector<Suspicion> suspicions = FindSuspicions(summary);
-  out->Append("\n", suspicions.empty() ? "Nothing suspicious was found.\n" : "Look at\n");
-  for (const Suspicion& suspicion : suspicions) {
-    out->Append("- ", suspicion.what, "\n  gotrace-dump ", suspicion.command, "\n");
+  const std::vector<Suspicion> suspicions = summary.Suspicions();
+  const std::vector<Hint> hints = FindHints(summary);
+  if (suspicions.empty() && hints.empty()) out->Append("\nNothing suspicious was found.\n");
+  AppendSuspicions(suspicions, summary.duration, width, out);
+  if (!hints.empty()) out->Append("\nLook at\n");
+  for (const Hint& hint : hints) {
+    out->Append("- ", hint.what, "\n  gotrace-dump ", hint.command, "\n");
   }
 }
 

@@ -11,16 +11,18 @@
 
 namespace gotrace::internal {
 
-// Something in a summary that may be a problem.
-struct Suspicion {
+// A problem of the Ps, the collector or the scheduler that a summary may show.
+struct Hint {
   std::string what;           // A sentence.
   absl::string_view command;  // Shows more. Without the names of the program and the file.
 };
 
-// Returns possible problems, worst first: too few Ps, Ps that are idle while goroutines wait, locks
-// that make goroutines wait, goroutines that keep a P, slow stops of the world, a busy garbage
-// collector, goroutines that may leak.
-std::vector<Suspicion> FindSuspicions(const TraceSummary& summary);
+// Returns possible problems, worst first: too few Ps, Ps that are idle while goroutines wait,
+// goroutines that keep a P, slow stops of the world, a busy garbage collector.
+std::vector<Hint> FindHints(const TraceSummary& summary);
+
+// Returns what was found, with its numbers, the place and the victims, as one or more sentences.
+std::string SuspicionText(const TraceSummary::Suspicion& suspicion);
 
 // Appends a page of about 40 lines, of at most `width` columns.
 void AppendSummaryPage(const TraceSummary& summary, size_t width, TextBuffer* out);

@@ -1,9 +1,12 @@
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -201,7 +204,7 @@ TEST(SummaryJson, ExplainsWhatIsWrong) {
 }
 
 TEST(SummaryPage, SaysWhatToLookAt) {
-  EXPECT_TRUE(FindSuspicions(TraceSummary()).empty());
+  EXPECT_TRUE(FindHints(TraceSummary()).empty());
   TraceSummary summary;
   summary.traces = 1;
   summary.duration = 1'000'000'000;
@@ -214,36 +217,291 @@ TEST(SummaryPage, SaysWhatToLookAt) {
   pause.reason = "GC mark termination";
   pause.durations.Add(2'000'000);
   pause.longest = {.length = 2'000'000, .file = "a.trace", .begin = 77, .goroutine = 5};
-  summary.places.push_back({.reason = "sync",
-                            .function = "main.(*cache).get",
-                            .count = 12,
-                            .time = 700'000'000,
-                            .longest = 1});
-  summary.leaks.push_back({.start = "main.worker",
-                           .reason = "chan send",
-                           .function = "main.send",
-                           .count = 40,
-                           .grown = 30,
-                           .longest = 2'000'000'000});
   summary.longest_run = {.length = 50'000'000, .begin = 99, .function = "main.spin"};
   std::string found;
-  for (const Suspicion& suspicion : FindSuspicions(summary)) {
-    absl::StrAppend(&found, suspicion.what, " ", suspicion.command, "\n");
+  for (const Hint& hint : FindHints(summary)) {
+    absl::StrAppend(&found, hint.what, " ", hint.command, "\n");
   }
   EXPECT_EQ(found,
             "A goroutine in a hundred waits at least 30.0 ms for a P: there are too few of them. "
             "latency --kind=scheduling --by=func\n"
             "For 5.0% of their time, Ps were idle although goroutines waited to run. "
             "procs --slices=20\n"
-            "Goroutines waited for a lock in main.(*cache).get: 700 ms in 12 waits. "
-            "profile --type=sync\n"
             "A goroutine of main.spin kept its P for 50.0 ms at 99. profile --type=oncpu\n"
             "The world was stopped for 2.00 ms (GC mark termination) in a.trace at 77. "
             "gc --pauses --sort=length\n"
             "Mark workers of the garbage collector took 33.3% of the time in which Ps were busy. "
-            "gc\n"
-            "40 goroutines of main.worker have been blocked for more than a second in main.send, "
-            "30 of them since the second half: they may leak. leaks\n");
+            "gc\n");
+}
+
+constexpr int64_t kMillisecond = 1'000'000;
+
+// A trace of a second, unless a test says otherwise, in which goroutines do what the test says.
+// Goroutine 1 takes no time, and two Ps are idle. Times
+// are in milliseconds.
+class Program {
+ public:
+  using Stack = std::vector<StackFrame>;
+
+  // Goroutine `g` waits for `reason` from `begin` to `end`, when goroutine `by` wakes it, or a
+  // timer if it is -1.
+  void Wait(int64_t g, int64_t begin, int64_t end, absl::string_view reason, const Stack& stack,
+            int64_t by = -1, const Stack& waker = {}) {
+    Block(g, begin, reason, stack);
+    At(end, events_.Builder(EventType::kGoUnblock, 0, 0, by)
+                .Transition(GoId{g}, GoState::kWaiting, GoState::kRunnable)
+                .Stack(waker));
+    Run(g, end);
+  }
+  // The same without an end.
+  void Block(int64_t g, int64_t begin, absl::string_view reason, const Stack& stack) {
+    Know(g);
+    At(begin, events_.Builder(EventType::kGoBlock, 0, 1, g)
+                  .Transition(GoId{g}, GoState::kRunning, GoState::kWaiting)
+                  .Reason(reason)
+                  .Stack(stack));
+  }
+  // Goroutine `g` is in a syscall from `begin` to `end`.
+  void Call(int64_t g, int64_t begin, int64_t end, const Stack& stack) {
+    Know(g);
+    At(begin, events_.Builder(EventType::kGoSyscallBegin, 0, 1, g)
+                  .Transition(GoId{g}, GoState::kRunning, GoState::kSyscall)
+                  .Stack(stack));
+    At(end, events_.Builder(EventType::kGoSyscallEnd, 0, 1, g)
+                .Transition(GoId{g}, GoState::kSyscall, GoState::kRunning));
+  }
+  // Goroutine 1 creates goroutine `g`.
+  void Create(int64_t g, int64_t time, const Stack& start) {
+    known_.insert(g);
+    At(time, events_.Builder(EventType::kGoCreate, 0, 0, 1)
+                 .Transition(GoId{g}, GoState::kNotExist, GoState::kRunnable)
+                 .TransitionStack(start));
+    Run(g, time);
+  }
+
+  TraceSummary Summarize(int64_t length = 1000) {
+    absl::c_stable_sort(steps_, [](const auto& a, const auto& b) { return a.first < b.first; });
+    events_.Sync(0, 1);
+    events_.Number(EventType::kProcsChange, 0, 4);
+    for (const int64_t p : {2, 3}) {
+      events_.Proc(EventType::kProcStatus, 0, p, ProcState::kUndetermined, ProcState::kIdle);
+    }
+    events_.Go(EventType::kGoStatus, 0, 0, 1, GoState::kUndetermined, GoState::kWaiting);
+    for (auto& [time, builder] : steps_) events_.Push(builder.Time(time));
+    events_.Sync(length * kMillisecond, 2);
+    const std::unique_ptr<AnalysisSink> sink = MakeSink();
+    sink->Add(events_.events());
+    EXPECT_TRUE(sink->Finish().ok());
+    return SummaryOf(*sink);
+  }
+
+ private:
+  void At(int64_t time, const EventBuilder& builder) {
+    steps_.emplace_back(time * kMillisecond, builder);
+  }
+  void Run(int64_t g, int64_t time) {
+    At(time, events_.Builder(EventType::kGoStart, 0, 1, g)
+                 .Transition(GoId{g}, GoState::kRunnable, GoState::kRunning));
+  }
+  // A goroutine that was not created is blocked from the beginning until it does something.
+  void Know(int64_t g) {
+    if (g == 1 || !known_.insert(g).second) return;
+    At(0, events_.Builder(EventType::kGoStatus, 0, 1, g)
+              .Transition(GoId{g}, GoState::kUndetermined, GoState::kRunning));
+  }
+
+  BuiltEvents events_;
+  std::vector<std::pair<int64_t, EventBuilder>> steps_;
+  std::set<int64_t> known_;
+};
+
+std::string SuspicionsOf(const TraceSummary& summary) {
+  std::string text;
+  for (const TraceSummary::Suspicion& s : summary.Suspicions()) {
+    absl::StrAppend(&text, SuspicionId(s.kind), ": ", SuspicionText(s), "\n");
+  }
+  return text;
+}
+
+Program::Stack LockStack(uint64_t line, absl::string_view start) {
+  return {{1, "sync.runtime_SemacquireMutex", "/go/src/runtime/sema.go", 1},
+          {2, "sync.(*Mutex).Lock", "/go/src/sync/mutex.go", 90},
+          {line, "main.(*Cache).Get", "/src/cache.go", line},
+          {4, start, "/src/main.go", 4}};
+}
+
+TEST(Suspicions, NameTheLockAndItsVictims) {
+  Program program;
+  const Program::Stack unlock = {{5, "sync.(*Mutex).Unlock", "", 1}, {6, "main.save", "", 2}};
+  for (int64_t i = 0; i < 4; ++i) {
+    program.Wait(7, 10 + 100 * i, 40 + 100 * i, "sync", LockStack(17, "main.page"), 1, unlock);
+  }
+  program.Wait(8, 510, 520, "sync", LockStack(23, "main.list"), 1, unlock);
+  const TraceSummary summary = program.Summarize();
+  EXPECT_EQ(SuspicionsOf(summary),
+            "lock: 5 waits for a lock in main.(*Cache).Get cache.go:17 -> "
+            "sync.(*Mutex).Lock: 130 ms, up to 30.0 ms. Victims: main.page 92.3%, main.list "
+            "7.7%.\n");
+  const std::string page = FormatSummary(summary);
+  EXPECT_TRUE(absl::StrContains(
+      page,
+      "  0.13  lock       5 waits for a lock in main.(*Cache).Get cache.go:17 -> "
+      "sync.(*Mutex).Lock:\n                   130 ms, up to 30.0 ms. Victims: main.page"))
+      << page;
+  EXPECT_TRUE(absl::StrContains(page, "gotrace-dump locks --kind=mutex,rwmutex\n")) << page;
+}
+
+TEST(Suspicions, NameADeadlockHoweverFewWait) {
+  Program program;
+  program.Block(7, 10, "sync", LockStack(17, "main.page"));
+  EXPECT_EQ(SuspicionsOf(program.Summarize(3000)),
+            "lock: 1 wait for a lock in main.(*Cache).Get cache.go:17 -> sync.(*Mutex).Lock: 2.99 "
+            "s, up to 2.99 s, and not over when the trace ended. Victims: main.page.\n");
+}
+
+// Each of these waits has a length and a number that would be suspicious if it were for a lock.
+TEST(Suspicions, AreNotRaisedByWaitingAsSuch) {
+  Program program;
+  const Program::Stack start_all = {{1, "sync.(*WaitGroup).Wait", "", 1}, {2, "main.all", "", 2}};
+  const Program::Stack tick = {{1, "runtime.selectgo", "", 1}, {2, "main.audit", "", 2}};
+  const Program::Stack idle = {{1, "sync.(*Cond).Wait", "", 1}, {2, "main.worker", "", 2}};
+  const Program::Stack put = {{1, "sync.(*Cond).Signal", "", 1}, {2, "main.main", "", 2}};
+  const Program::Stack jobs = {{1, "runtime.chanrecv2", "", 1}, {2, "main.consume", "", 2}};
+  const Program::Stack collector = {{1, "runtime.gcStart", "", 1}, {2, "main.allocate", "", 2}};
+  const Program::Stack system = {{1, "sync.(*Mutex).Lock", "", 1},
+                                 {2, "runtime/trace.Start", "", 2}};
+  const Program::Stack read = {{1, "syscall.read", "", 1}, {2, "main.input", "", 2}};
+  for (int64_t i = 0; i < 20; ++i) {
+    const int64_t begin = 10 + 40 * i;
+    program.Wait(7, begin, begin + 30, "sync", start_all, 1, put);
+    program.Wait(8, begin, begin + 30, "select", tick);
+    for (int64_t g = 20; g < 25; ++g) {
+      program.Wait(g, begin, begin + 30, "sync.(*Cond).Wait", idle, 1, put);
+      program.Wait(g + 10, begin, begin + 30, "chan receive", jobs, 1, put);
+    }
+    program.Wait(9, begin, begin + 30, "sync", collector, 1, put);
+    program.Wait(10, begin, begin + 30, "sync", system, 1, put);
+    program.Call(11, begin, begin + 30, read);
+  }
+  const TraceSummary summary = program.Summarize();
+  EXPECT_EQ(SuspicionsOf(summary), "");
+}
+
+TEST(Suspicions, NameTheCallsThatTakeMostOfTheTime) {
+  const Program::Stack sync = {{1, "syscall.Fsync", "/go/src/syscall/a.go", 1},
+                               {2, "os.(*File).Sync", "/go/src/os/file.go", 2},
+                               {3, "main.commit", "/src/main.go", 14}};
+  Program program;
+  for (int64_t i = 0; i < 20; ++i) program.Call(7, 10 + 40 * i, 40 + 40 * i, sync);
+  EXPECT_EQ(SuspicionsOf(program.Summarize()),
+            "syscalls: 20 calls in main.commit main.go:14 -> os.(*File).Sync: 600 ms, p50 "
+            "30.0 ms, p99 30.0 ms, up to 30.0 ms. Victims: main.commit.\n");
+  // Goroutines that were active for longer elsewhere make it unimportant.
+  Program other;
+  for (int64_t i = 0; i < 10; ++i) other.Call(7, 10 + 40 * i, 40 + 40 * i, sync);
+  EXPECT_EQ(SuspicionsOf(other.Summarize()), "");
+}
+
+TEST(Suspicions, NameDeadlinesThatPass) {
+  const Program::Stack call = {{1, "runtime.selectgo", "", 1},
+                               {2, "main.fetch", "/src/main.go", 16}};
+  const Program::Stack cancel = {{1, "runtime.closechan", "", 1},
+                                 {2, "context.(*cancelCtx).cancel", "", 2},
+                                 {3, "context.WithDeadlineCause.func2", "", 3}};
+  const Program::Stack answer = {{1, "runtime.chansend1", "", 1}, {2, "main.query", "", 2}};
+  Program program;
+  for (int64_t i = 0; i < 10; ++i) {
+    program.Wait(7, 10 + 40 * i, 17 + 40 * i, "select", call, 9, cancel);
+    program.Wait(8, 10 + 40 * i, 11 + 40 * i, "select", call, 1, answer);
+  }
+  EXPECT_EQ(SuspicionsOf(program.Summarize()),
+            "timeouts: 10 of 20 waits (select) in main.fetch main.go:16 were ended by a "
+            "deadline after 7.00 ms: 70.0 ms. Victims: main.fetch.\n");
+}
+
+TEST(Suspicions, NameWhatThereIsTooLittleOf) {
+  const Program::Stack acquire = {{1, "runtime.chansend1", "", 1},
+                                  {2, "main.withConn", "/src/main.go", 8},
+                                  {3, "main.handle", "/src/main.go", 30}};
+  const Program::Stack release = {{1, "runtime.chanrecv1", "", 1},
+                                  {2, "main.withConn", "/src/main.go", 9},
+                                  {3, "main.handle", "/src/main.go", 30}};
+  const Program::Stack sleep = {{1, "time.Sleep", "", 1}, {2, "main.handle", "", 2}};
+  Program program;
+  for (int64_t i = 0; i < 20; ++i) {
+    const int64_t g = 20 + i % 3;
+    program.Wait(g, 10 + 40 * i, 30 + 40 * i, "chan send", acquire, 20 + (i + 1) % 3, release);
+    program.Wait(g, 31 + 40 * i, 129 + 40 * i, "sleep", sleep);
+  }
+  EXPECT_EQ(SuspicionsOf(program.Summarize()),
+            "pool: Goroutines of main.handle waited 400 ms (chan send) in main.withConn "
+            "main.go:8, in 20 waits, for other goroutines of the same function.\n");
+}
+
+TEST(Suspicions, NameLeaksThatGrow) {
+  const Program::Stack send = {{1, "runtime.chansend1", "", 1},
+                               {2, "main.query", "/src/main.go", 11}};
+  const Program::Stack start = {{2, "main.query", "/src/main.go", 10}};
+  Program program;
+  for (int64_t g = 100; g < 130; ++g) {
+    program.Create(g, 10 + 30 * (g - 100), start);
+    program.Block(g, 11 + 30 * (g - 100), "chan send", send);
+  }
+  EXPECT_EQ(
+      SuspicionsOf(program.Summarize()),
+      "leak: 30 goroutines of main.query have been blocked (chan send) in main.query "
+      "main.go:11 for up to 989 ms, 13 of them since the second half began: they may leak.\n");
+  // Others waited there for as long, and went on.
+  Program other;
+  for (int64_t g = 100; g < 130; ++g) {
+    other.Create(g, 10 + 30 * (g - 100), start);
+    other.Block(g, 11 + 30 * (g - 100), "chan send", send);
+  }
+  other.Create(200, 10, start);
+  other.Wait(200, 11, 311, "chan send", send, 1, {{1, "main.main", "", 1}});
+  EXPECT_EQ(SuspicionsOf(other.Summarize()), "");
+}
+
+// What goroutines lost is part of the time that they spent in such a way, and adding the summary of
+// the same trace doubles it.
+TEST(Suspicions, CostNoMoreThanThereIs) {
+  std::set<std::string> kinds;
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const TraceSummary summary = Summarize(std::string(test.name));
+    std::map<LatencyKind, int64_t> times;
+    for (const TraceSummary::Latency& latency : summary.latencies) {
+      times[latency.kind] += static_cast<int64_t>(latency.durations.sum());
+    }
+    std::map<SuspicionKind, int64_t> costs;
+    for (const TraceSummary::Suspicion& one : summary.candidates) {
+      kinds.insert(std::string(SuspicionId(one.kind)));
+      costs[one.kind] += one.Cost();
+      for (const auto& parts : {one.lines, one.victims}) {
+        int64_t sum = 0;
+        uint64_t count = 0;
+        for (const TraceSummary::Suspicion::Part& part : parts) {
+          sum += part.time;
+          count += part.count;
+        }
+        EXPECT_EQ(sum, one.Cost());
+        EXPECT_EQ(count, one.lost.count());
+      }
+    }
+    for (const auto& [kind, cost] : costs) {
+      EXPECT_LE(
+          cost,
+          times[kind == SuspicionKind::kSyscalls ? LatencyKind::kSyscall : LatencyKind::kBlocked]);
+    }
+    TraceSummary twice = summary;
+    twice.Merge(summary);
+    ASSERT_EQ(twice.candidates.size(), summary.candidates.size());
+    for (size_t i = 0; i < twice.candidates.size(); ++i) {
+      EXPECT_EQ(twice.candidates[i].Cost(), 2 * summary.candidates[i].Cost());
+      EXPECT_EQ(twice.candidates[i].victims.size(), summary.candidates[i].victims.size());
+    }
+  }
+  EXPECT_GE(kinds.size(), 4);
 }
 
 }  // namespace summary_test

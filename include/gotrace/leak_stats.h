@@ -34,9 +34,25 @@ struct LeakGroup {
   std::array<uint64_t, kPoints> counts = {};
 };
 
+// A goroutine that is blocked at the end, for whatever time.
+struct BlockedGoroutine {
+  StringId start = StringId::kEmpty;  // The function that it started in; "" if unknown.
+
+  // Whether it was created in the trace or window, and where. kNone if it was not; but see
+  // LeakGroup.
+  bool is_new = false;
+  StackId created_at = StackId::kNone;
+
+  StackId blocked_at = StackId::kNone;  // kNone if the trace does not say.
+  StringId reason = StringId::kEmpty;   // As GoInterval::reason.
+  int64_t begin = 0;                    // When it blocked.
+  int64_t length = 0;                   // How long it has been seen to be blocked.
+};
+
 // Finds goroutines that are blocked at the end of the trace or window, and have been for long.
 // Goroutines of the runtime, which started in a function of package runtime or of a package below
-// it, are left out. Memory is in proportion to the goroutines that exist at a time.
+// it, are left out, and those that wait for signals or record the trace. Memory is in proportion to
+// the goroutines that exist at a time.
 class LeakStats final : public MergeableAnalysis<LeakStats> {
  public:
   // What to count.
@@ -60,6 +76,9 @@ class LeakStats final : public MergeableAnalysis<LeakStats> {
 
   // Returns the groups, largest first, after Finish().
   absl::Span<const LeakGroup> groups() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  // Returns all goroutines of the program that are blocked at the end, whatever Options::longer, in
+  // no particular order, after Finish().
+  absl::Span<const BlockedGoroutine> blocked() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   class Impl;

@@ -2,12 +2,14 @@
 #ifndef GOTRACE_TRACE_SUMMARY_H_
 #define GOTRACE_TRACE_SUMMARY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/base/attributes.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "gotrace/analysis.h"
 #include "gotrace/event_filter.h"
@@ -17,6 +19,22 @@
 #include "gotrace/proc_stats.h"
 
 namespace gotrace {
+
+// A kind of TraceSummary::Suspicion.
+enum class SuspicionKind : uint8_t {
+#define GOTRACE_SUSPICION(name, id, share, count, command, meaning) k##name,
+#include "gotrace/internal/suspicions.def"
+};
+inline constexpr size_t kSuspicionKindEnd = 0
+#define GOTRACE_SUSPICION(name, id, share, count, command, meaning) +1
+#include "gotrace/internal/suspicions.def"
+    ;
+
+// Return the id of the kind, "lock"; what it means, as a sentence; and the command that shows more,
+// without the names of the program and the file: "locks --kind=mutex,rwmutex". Static lifetime.
+absl::string_view SuspicionId(SuspicionKind kind);
+absl::string_view SuspicionMeaning(SuspicionKind kind);
+absl::string_view SuspicionCommand(SuspicionKind kind);
 
 // The results of several analyses, with texts instead of ids, so that summaries of different traces
 // can be merged. Times are in nanoseconds.
@@ -75,6 +93,42 @@ struct TraceSummary {
     int64_t longest = 0;
   };
 
+  // Something that may make the program slow, in one place. All members until `lost` are its key.
+  struct Suspicion {
+    // Waits in a line of a file, or of goroutines that started in a function. Sorted by time, most
+    // first.
+    struct Part {
+      std::string name = {};  // The file or the function.
+      uint64_t line = 0;      // Of the file.
+      uint64_t count = 0;
+      int64_t time = 0;
+    };
+
+    SuspicionKind kind = SuspicionKind::kLock;
+    std::string reason = {};    // As GoInterval::reason; "" for syscalls.
+    std::string start = {};     // kPool, kLeak: the function that the goroutines started in.
+    std::string function = {};  // These are the members of WaitPlace. A candidate for kLock or
+    std::string library = {};   // kSyscalls is in all lines of a function, and has no `line`.
+    uint64_t line = 0;
+
+    Histogram lost;    // What it costs: the waits or calls. Of kLeak: the goroutines' last waits.
+    Histogram others;  // kTimeouts, kPool: the other waits in the same place.
+
+    int64_t longest_open = 0;  // kLock: the longest wait that had not ended.
+    uint64_t deadlines = 0;    // kTimeouts: how many of `lost` a context's deadline ended.
+    uint64_t goroutines = 0;   // kPool: how many goroutines waited, up to 3.
+    uint64_t grown = 0;        // kLeak: how many blocked after half of the trace.
+
+    std::vector<Part> lines;    // Where it is.
+    std::vector<Part> victims;  // Whose goroutines lost the time.
+
+    // Returns the time that goroutines lost, in nanoseconds.
+    int64_t Cost() const { return static_cast<int64_t>(lost.sum()); }
+
+    // Adds another one with the same key.
+    void Merge(const Suspicion& other);
+  };
+
   uint64_t traces = 0;
   uint64_t events = 0;
   int64_t duration = 0;     // From the first event to the last; the sum for several traces.
@@ -95,6 +149,15 @@ struct TraceSummary {
 
   // The longest uninterrupted run on a P of a goroutine of the program.
   Longest longest_run;
+
+  // Everything that may be suspected, by cost, most first. What is suspected depends on the sums of
+  // all traces: see Suspicions(). Places that lost less than 1 % of the length of a trace are left
+  // out there, except for leaks.
+  std::vector<Suspicion> candidates;
+
+  // Returns the candidates that are above the thresholds of their kind, which docs/analyses.md
+  // lists, in the same order.
+  std::vector<Suspicion> Suspicions() const;
 
   // Adds another summary to this one: sums are added, and of maxima the larger is kept. The result
   // does not depend on the order in which summaries are merged.

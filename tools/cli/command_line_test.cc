@@ -103,7 +103,7 @@ TEST_F(CommandLineTest, Files) {
                   absl::StrCat("`", name,
                                "` takes one FILE, found a and b; `events`, `wire`, `info`, "
                                "`footprint`, `validate`, `convert`, `summary`, `goroutines`, "
-                               "`tasks`, `regions`, `gc`, `latency`, `procs`, `leaks`, `heap`, "
+                               "`tasks`, `regions`, `gc`, `latency`, `procs`, `locks`, `leaks`, `heap`, "
                                "`sql` and `tables` take several"));
     }
   }
@@ -180,6 +180,8 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"worst", "5"},
                                                      {"procs sort", "idle"},
                                                      {"slices", "20"},
+                                                     {"locks kind", "mutex,chan"},
+                                                     {"locks sort", "p99"},
                                                      {"leaks sort", "longest"},
                                                      {"longer", "100ms"},
                                                      {"windows", "1ms,50ms"},
@@ -313,7 +315,7 @@ TEST_F(CommandLineTest, ErrorsOfCommands) {
   constexpr absl::string_view kCommands =
       "; the commands are `events`, `wire`, `assemble`, `info`, `footprint`, `fxt`, `validate`, "
       "`repair`, `convert`, `summary`, `goroutines`, `tasks`, `regions`, `path`, `gc`, "
-      "`latency`, `procs`, `leaks`, `heap`, `diff`, `profile`, `sql` and `tables`";
+      "`latency`, `procs`, `locks`, `leaks`, `heap`, `diff`, `profile`, `sql` and `tables`";
   ExpectError({"evnts", "a.out"}, "there is no command evnts; did you mean events?");
   ExpectError({"help", "evnts"}, "there is no command evnts; did you mean events?");
   ExpectError({"evnts"}, "there is no command evnts; did you mean events?");
@@ -386,7 +388,7 @@ TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
               "--json is a flag of `info`, `footprint`, `validate` and `summary`, not of `tables`");
   ExpectError({"info", "--format=csv", "f"},
               "--format is a flag of `events`, `goroutines`, `tasks`, `regions`, `path`, `gc`, "
-              "`latency`, `procs`, `leaks`, `heap`, `diff`, `profile`, `sql` and `tables`, not of "
+              "`latency`, `procs`, `locks`, `leaks`, `heap`, `diff`, `profile`, `sql` and `tables`, not of "
               "`info`; "
               "other commands have --json");
   ExpectError(

@@ -1,0 +1,214 @@
+#include "gotrace/wait_stats.h"
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "analysis/intervals/runtime_functions.h"
+#include "analysis/intervals/stack_places.h"
+#include "analysis/intervals/sums_by_start.h"
+
+namespace gotrace {
+
+using internal::StackPlace;
+
+namespace {
+
+// Other threads run within this time, so a call that waits for input for longer is idle, rather
+// than slow.
+constexpr uint64_t kIdleCall = 10'000'000;
+
+// Waits with one key.
+struct Waits {
+  Histogram durations;
+  uint64_t clipped = 0;
+  std::array<GoId, WaitGroup::kGoroutines> goroutines = WaitGroup().goroutines;
+};
+
+// Adds a goroutine to the ids in increasing order, of which only the smallest are kept.
+void AddGoroutineTo(GoId id, std::array<GoId, WaitGroup::kGoroutines>* ids) {
+  for (GoId& kept : *ids) {
+    if (kept == id) return;
+    if (kept == GoId::kNone || id < kept) std::swap(kept, id);
+    if (id == GoId::kNone) return;
+  }
+}
+
+// For SumsByStart.
+struct WaitTraits {
+  using Key = WaitKey;
+  using Value = Waits;
+
+  static WaitKey MapIds(const InternerMap& ids, WaitKey key) {
+    for (StringId* const id : {&key.reason, &key.start, &key.place.function, &key.place.file,
+                               &key.place.library, &key.call, &key.waker}) {
+      *id = ids(*id);
+    }
+    return key;
+  }
+  static void AddTo(const GoInterval& interval, Waits* sum) {
+    sum->durations.Add(interval.Seen().duration());
+    sum->clipped += interval.begin_clipped || interval.end_clipped ? 1 : 0;
+    AddGoroutineTo(interval.goroutine, &sum->goroutines);
+  }
+  static void AddTo(const Waits& value, Waits* sum) {
+    sum->durations.Merge(value.durations);
+    sum->clipped += value.clipped;
+    for (const GoId id : value.goroutines) {
+      if (id != GoId::kNone) AddGoroutineTo(id, &sum->goroutines);
+    }
+  }
+};
+
+}  // namespace
+
+absl::string_view WaitObjectName(WaitObject object) {
+  constexpr absl::string_view kNames[] = {"other",     "mutex", "rwmutex", "cond",
+                                          "waitgroup", "chan",  "select"};
+  return kNames[static_cast<size_t>(object)];
+}
+
+class WaitStats::Impl {
+ public:
+  Impl(Interner* interner, Options options)
+      : interner_(*interner),
+        options_(std::move(options)),
+        places_(interner),
+        sums_(interner, options_.start) {}
+
+  void Begin(int64_t trace_start, EventFilter::Times window) {
+    options_.filter = options_.filter.Within(trace_start, window);
+  }
+  void AddEvents(absl::Span<const Event> events) { sums_.SeeEvents(events); }
+  void AddGoroutine(const GoInterval& interval);
+  void Merge(Impl& next, const InternerMap& ids) { sums_.Merge(next.sums_, ids); }
+  void Finish();
+
+  absl::Span<const WaitGroup> groups() const { return groups_; }
+
+ private:
+  WaitKey KeyOf(const GoInterval& interval);
+  void SetEnd(const GoInterval& interval, const StackPlace& place, WaitKey* key);
+  WaitObject ObjectOf(const GoInterval& interval, const StackPlace& place) const;
+
+  Interner& interner_;
+  Options options_;
+  internal::StackPlaces places_;
+  internal::SumsByStart<WaitTraits> sums_;
+  std::vector<WaitGroup> groups_;
+};
+
+void WaitStats::Impl::AddGoroutine(const GoInterval& interval) {
+  if (!options_.filter.Selects(interval.goroutine)) return;
+  auto& entry = sums_.Begin(interval);
+  if (interval.state == GoState::kWaiting || interval.state == GoState::kSyscall) {
+    sums_.Add(KeyOf(interval), interval, &entry);
+  }
+  sums_.End(interval, entry);
+}
+
+WaitKey WaitStats::Impl::KeyOf(const GoInterval& interval) {
+  const StackPlace place = places_.Of(interval.stack);
+  WaitKey key;
+  key.state = interval.state;
+  key.place = place.place;
+  key.is_system = place.is_system;
+  if (interval.state == GoState::kSyscall) {
+    key.end = interval.end_clipped ? WaitEnd::kOpen : WaitEnd::kUnknown;
+    key.awaits_input = place.awaits_input && interval.Seen().duration() >= kIdleCall;
+    return key;
+  }
+  key.reason = interval.reason;
+  key.object = ObjectOf(interval, place);
+  if (key.object == place.object) key.call = place.call;
+  SetEnd(interval, place, &key);
+  return key;
+}
+
+// What only the stack says holds for reason "sync", and for waits that began before the trace,
+// which have no reason. The runtime's own semaphores have the same reason, and another stack.
+WaitObject WaitStats::Impl::ObjectOf(const GoInterval& interval, const StackPlace& place) const {
+  const absl::string_view reason = interner_.String(interval.reason);
+  if (reason.empty() || reason == "sync") return place.object;
+  if (reason == "sync.(*Cond).Wait") return WaitObject::kCond;
+  if (reason == "chan send" || reason == "chan receive") return WaitObject::kChannel;
+  if (reason == "select") return WaitObject::kSelect;
+  return WaitObject::kOther;
+}
+
+void WaitStats::Impl::SetEnd(const GoInterval& interval, const StackPlace& place, WaitKey* key) {
+  if (interval.end_clipped) return;
+  switch (interval.ended_by.kind) {
+    case CauseKind::kTimer:
+      key->end = WaitEnd::kTimer;
+      return;
+    case CauseKind::kNetwork:
+      key->end = WaitEnd::kNetwork;
+      return;
+    case CauseKind::kGc:
+      key->end = WaitEnd::kRuntime;
+      return;
+    case CauseKind::kGoroutine:
+      break;
+    case CauseKind::kUnknown:
+    case CauseKind::kItself:
+    case CauseKind::kScheduler:
+    case CauseKind::kSyscall:
+      key->end = WaitEnd::kUnknown;
+      return;
+  }
+  const StackPlace& waker = places_.Of(interval.ended_by.stack);
+  if (waker.is_system) {
+    key->end = WaitEnd::kRuntime;
+  } else if (waker.is_deadline) {
+    key->end = WaitEnd::kDeadline;
+  } else {
+    const bool is_peer = waker.root != StringId::kEmpty && waker.root == place.root &&
+                         interval.ended_by.goroutine != interval.goroutine;
+    key->end = is_peer ? WaitEnd::kPeer : WaitEnd::kGoroutine;
+    key->waker = waker.place.function;
+  }
+}
+
+void WaitStats::Impl::Finish() {
+  sums_.Finish();
+  // A goroutine without a stack, such as one that waited before the trace began, belongs to the
+  // runtime if its other stacks say so.
+  absl::flat_hash_map<WaitKey, Waits> sums;
+  for (const auto& [key, value] : sums_.sums()) {
+    WaitKey complete = key;
+    complete.is_system |= internal::IsOfSystem(interner_.String(key.start));
+    WaitTraits::AddTo(value, &sums[complete]);
+  }
+  for (auto& [key, sum] : sums) {
+    groups_.push_back({key, std::move(sum.durations), sum.clipped, sum.goroutines});
+  }
+  absl::c_sort(groups_, [&](const WaitGroup& a, const WaitGroup& b) {
+    if (a.durations.sum() != b.durations.sum()) return a.durations.sum() > b.durations.sum();
+    const auto rest = [&](const WaitKey& key) {
+      const auto text = [&](StringId id) { return interner_.String(id); };
+      return std::tuple(key.state, text(key.reason), text(key.start), text(key.place.function),
+                        text(key.place.file), key.place.line, text(key.place.library), key.object,
+                        text(key.call), key.end, text(key.waker), key.is_system, key.awaits_input);
+    };
+    return rest(a.key) < rest(b.key);
+  });
+}
+
+WaitStats::WaitStats(Interner* interner, Options options)
+    : impl_(std::make_unique<Impl>(interner, std::move(options))) {}
+WaitStats::~WaitStats() = default;
+
+void WaitStats::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->Begin(trace_start, window);
+}
+void WaitStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
+void WaitStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
+void WaitStats::Merge(WaitStats&& next, const InternerMap& ids) { impl_->Merge(*next.impl_, ids); }
+void WaitStats::Finish(int64_t /*end*/) { impl_->Finish(); }
+
+absl::Span<const WaitGroup> WaitStats::groups() const { return impl_->groups(); }
+
+}  // namespace gotrace

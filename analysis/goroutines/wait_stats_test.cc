@@ -1,0 +1,313 @@
+#include "gotrace/wait_stats.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
+#include "analysis/core/built_events.h"
+#include "analysis/core/cut_trace.h"
+#include "analysis/intervals/runtime_functions.h"
+#include "gotrace/latency_stats.h"
+#include "gotrace/reader.h"
+#include "gtest/gtest.h"
+#include "testdata/test_data.h"
+
+namespace gotrace::internal {
+namespace wait_stats_test {
+
+std::unique_ptr<MergeableAnalysisSink<WaitStats>> MakeSink(AnalysisSink::Options options = {},
+                                                           std::string start = "") {
+  return std::make_unique<MergeableAnalysisSink<WaitStats>>(
+      [&](Interner* interner) {
+        WaitStats::Options waits;
+        waits.start = start;
+        waits.filter.times = options.window;
+        return std::make_unique<WaitStats>(interner, std::move(waits));
+      },
+      options);
+}
+
+const WaitStats& StatsOf(const AnalysisSink& sink) {
+  return static_cast<const WaitStats&>(sink.analysis());
+}
+
+absl::string_view NameOf(WaitEnd end) {
+  constexpr absl::string_view kNames[] = {"open",    "unknown", "timer", "deadline",
+                                          "network", "runtime", "peer",  "goroutine"};
+  return kNames[static_cast<size_t>(end)];
+}
+
+// "main.worker: chan: main.get a.go:3 <- main.put goroutine"
+std::string KeyText(const WaitKey& key, const Interner& interner) {
+  const auto text = [&](StringId id) { return interner.String(id); };
+  return absl::StrCat(text(key.start), key.is_system ? " (system)" : "", ": ",
+                      key.state == GoState::kSyscall ? "syscall" : text(key.reason), " ",
+                      WaitObjectName(key.object), key.call == StringId::kEmpty ? "" : " ",
+                      text(key.call), ": ", text(key.place.function), " ", text(key.place.file),
+                      ":", key.place.line, key.place.library == StringId::kEmpty ? "" : " -> ",
+                      text(key.place.library), key.awaits_input ? " (input)" : "", " <- ",
+                      text(key.waker), key.waker == StringId::kEmpty ? "" : " ", NameOf(key.end));
+}
+
+std::string TextOf(const AnalysisSink& sink) {
+  std::string text;
+  for (const WaitGroup& group : StatsOf(sink).groups()) {
+    absl::StrAppend(&text, KeyText(group.key, sink.interner()), ": ", group.clipped, " ",
+                    group.durations.sum(), " ", group.durations.first_bucket(), " ",
+                    absl::StrJoin(group.durations.counts(), ","));
+    for (const GoId id : group.goroutines) absl::StrAppend(&text, " ", id.value);
+    absl::StrAppend(&text, "\n");
+  }
+  return text;
+}
+
+TEST(WaitStats, AreTheSameHoweverTheTraceIsCut) {
+  std::map<WaitEnd, uint64_t> ends;
+  std::map<WaitObject, uint64_t> objects;
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const std::unique_ptr<AnalysisSink> whole = ExpectSameHoweverCut(
+        ReadTestTrace(test.name), [](AnalysisSink::Options options) { return MakeSink(options); },
+        TextOf);
+    for (const WaitGroup& group : StatsOf(*whole).groups()) {
+      ends[group.key.end] += group.durations.count();
+      objects[group.key.object] += group.durations.count();
+    }
+  }
+  EXPECT_EQ(objects.size(), kWaitObjectEnd);
+  EXPECT_GE(ends.size(), 6);
+}
+
+// Each wait is counted once: the sums are those of LatencyStats, which knows nothing about places.
+TEST(WaitStats, SumToLatencies) {
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const std::string bytes = ReadTestTrace(test.name);
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    ASSERT_TRUE(reader.ok());
+    const std::unique_ptr<AnalysisSink> waits = MakeSink();
+    AnalysisSink latencies(
+        [](Interner* interner) {
+          LatencyStats::Options options;
+          options.by_start = true;
+          return std::make_unique<LatencyStats>(interner, options);
+        },
+        {});
+    ASSERT_TRUE(ReadInto(*reader, {waits.get(), &latencies}).ok());
+    using Sums = std::map<std::tuple<LatencyKind, std::string, std::string>,
+                          std::tuple<uint64_t, uint64_t, uint64_t>>;
+    const auto add = [](const Histogram& durations, uint64_t clipped, auto* sum) {
+      std::get<0>(*sum) += durations.count();
+      std::get<1>(*sum) += durations.sum();
+      std::get<2>(*sum) += clipped;
+    };
+    Sums by_place;
+    for (const WaitGroup& group : StatsOf(*waits).groups()) {
+      const bool is_syscall = group.key.state == GoState::kSyscall;
+      add(group.durations, group.clipped,
+          &by_place[{is_syscall ? LatencyKind::kSyscall : LatencyKind::kBlocked,
+                     std::string(waits->interner().String(group.key.reason)),
+                     std::string(waits->interner().String(group.key.start))}]);
+    }
+    Sums expected;
+    for (const LatencyGroup& group :
+         static_cast<const LatencyStats&>(latencies.analysis()).groups()) {
+      if (group.key.kind != LatencyKind::kBlocked && group.key.kind != LatencyKind::kSyscall) {
+        continue;
+      }
+      add(group.durations, group.clipped,
+          &expected[{group.key.kind, std::string(latencies.interner().String(group.key.reason)),
+                     std::string(latencies.interner().String(group.key.start))}]);
+    }
+    EXPECT_EQ(by_place, expected);
+  }
+}
+
+// Events in which goroutine 1 wakes others.
+class Waits {
+ public:
+  Waits() {
+    events_.Sync(0, 1);
+    events_.Go(EventType::kGoStatus, 1, 0, 1, GoState::kUndetermined, GoState::kRunning);
+  }
+
+  // Goroutine `g`, which was running, waits at `stack` until `begin + length`.
+  void Wait(int64_t g, int64_t begin, absl::string_view reason,
+            absl::Span<const StackFrame> stack) {
+    events_.Go(EventType::kGoStatus, begin - 1, 1, g, GoState::kUndetermined, GoState::kRunning);
+    events_.Push(events_.Builder(EventType::kGoBlock, begin, 1, g)
+                     .Transition(GoId{g}, GoState::kRunning, GoState::kWaiting)
+                     .Reason(reason)
+                     .Stack(stack));
+  }
+  // `by` wakes it, or a timer if it is -1.
+  void Wake(int64_t g, int64_t end, int64_t by, absl::Span<const StackFrame> waker) {
+    events_.Push(events_.Builder(EventType::kGoUnblock, end, 0, by)
+                     .Transition(GoId{g}, GoState::kWaiting, GoState::kRunnable)
+                     .Stack(waker));
+  }
+
+  // Returns the rows without the last numbers.
+  std::string Text() {
+    events_.Sync(1000, 2);
+    const std::unique_ptr<AnalysisSink> sink = MakeSink();
+    sink->Add(events_.events());
+    EXPECT_TRUE(sink->Finish().ok());
+    std::string text;
+    for (const WaitGroup& group : StatsOf(*sink).groups()) {
+      absl::StrAppend(&text, KeyText(group.key, sink->interner()), ": ", group.durations.count(),
+                      " ", group.durations.sum(), "\n");
+    }
+    return text;
+  }
+
+ private:
+  BuiltEvents events_;
+};
+
+const StackFrame kLock[] = {
+    {1, "internal/sync.(*Mutex).lockSlow", "/go/src/internal/sync/mutex.go", 9},
+    {2, "internal/sync.(*Mutex).Lock", "/go/src/internal/sync/mutex.go", 8},
+    {3, "sync.(*Mutex).Lock", "/go/src/sync/mutex.go", 4},
+    {4, "main.(*Cache).Get", "/p/cache.go", 17},
+    {5, "main.main.func1", "/p/main.go", 30}};
+const StackFrame kMain[] = {{6, "main.main", "/p/main.go", 40}};
+
+TEST(WaitStats, KnowTheLockAndWhoUnlockedIt) {
+  const StackFrame unlock[] = {{7, "sync.(*Mutex).Unlock", "/go/src/sync/mutex.go", 5},
+                               {8, "main.(*Cache).Get", "/p/cache.go", 20},
+                               {9, "main.main.func1", "/p/main.go", 30}};
+  Waits waits;
+  waits.Wait(7, 10, "sync", kLock);
+  waits.Wake(7, 110, 1, kMain);
+  waits.Wait(8, 120, "sync", kLock);
+  waits.Wake(8, 320, 1, unlock);
+  waits.Wait(9, 400, "sync", kLock);
+  EXPECT_EQ(waits.Text(),
+            "main.main.func1: sync mutex sync.(*Mutex).Lock: main.(*Cache).Get /p/cache.go:17 -> "
+            "sync.(*Mutex).Lock <- open: 1 600\n"
+            "main.main.func1: sync mutex sync.(*Mutex).Lock: main.(*Cache).Get /p/cache.go:17 -> "
+            "sync.(*Mutex).Lock <- main.(*Cache).Get peer: 1 200\n"
+            "main.main.func1: sync mutex sync.(*Mutex).Lock: main.(*Cache).Get /p/cache.go:17 -> "
+            "sync.(*Mutex).Lock <- main.main goroutine: 1 100\n");
+}
+
+TEST(WaitStats, TellLocksFromWaitGroupsAndFromTheRuntime) {
+  const StackFrame read_lock[] = {{1, "sync.runtime_SemacquireRWMutexR", "", 1},
+                                  {2, "sync.(*RWMutex).RLock", "", 2},
+                                  {3, "main.read", "a.go", 3}};
+  const StackFrame write_lock[] = {{1, "sync.runtime_SemacquireMutex", "", 1},
+                                   {2, "sync.(*Mutex).Lock", "", 2},
+                                   {3, "sync.(*RWMutex).Lock", "", 3},
+                                   {4, "main.write", "a.go", 4}};
+  const StackFrame log[] = {{2, "sync.(*Mutex).Lock", "", 2},
+                            {3, "log.(*Logger).output", "", 3},
+                            {4, "log.Printf", "", 4},
+                            {5, "main.handle", "a.go", 5}};
+  const StackFrame group[] = {{2, "sync.(*WaitGroup).Wait", "", 2}, {3, "main.all", "a.go", 6}};
+  const StackFrame collector[] = {{1, "runtime.gcStart", "", 1},
+                                  {2, "runtime.mallocgc", "", 2},
+                                  {3, "main.allocate", "a.go", 7}};
+  Waits waits;
+  waits.Wait(7, 10, "sync", read_lock);
+  waits.Wait(8, 20, "sync", write_lock);
+  waits.Wait(9, 30, "sync", log);
+  waits.Wait(10, 40, "sync", group);
+  waits.Wait(11, 50, "sync", collector);
+  EXPECT_EQ(waits.Text(),
+            "main.read: sync rwmutex sync.(*RWMutex).RLock: main.read a.go:3 -> "
+            "sync.(*RWMutex).RLock <- open: 1 990\n"
+            "main.write: sync rwmutex sync.(*RWMutex).Lock: main.write a.go:4 -> "
+            "sync.(*RWMutex).Lock <- open: 1 980\n"
+            "main.handle: sync mutex sync.(*Mutex).Lock: main.handle a.go:5 -> log.Printf <- open: "
+            "1 970\n"
+            "main.all: sync waitgroup sync.(*WaitGroup).Wait: main.all a.go:6 -> "
+            "sync.(*WaitGroup).Wait <- open: 1 960\n"
+            "main.allocate: sync other: main.allocate a.go:7 <- open: 1 950\n");
+}
+
+TEST(WaitStats, KnowWhatEndedChannelWaits) {
+  const StackFrame receive[] = {{1, "runtime.chanrecv1", "", 1}, {2, "main.get", "a.go", 3}};
+  const StackFrame select[] = {{1, "runtime.selectgo", "", 1}, {2, "main.call", "a.go", 4}};
+  const StackFrame deadline[] = {{1, "runtime.closechan", "", 1},
+                                 {2, "context.(*cancelCtx).cancel", "", 2},
+                                 {3, "context.WithDeadlineCause.func2", "", 3}};
+  const StackFrame worker[] = {{1, "runtime.bgsweep", "", 1}};
+  Waits waits;
+  waits.Wait(7, 10, "chan receive", receive);
+  waits.Wake(7, 110, -1, {});
+  waits.Wait(8, 10, "select", select);
+  waits.Wake(8, 60, 1, deadline);
+  waits.Wait(9, 100, "select", select);
+  waits.Wake(9, 130, 1, worker);
+  EXPECT_EQ(waits.Text(),
+            "main.get: chan receive chan: main.get a.go:3 <- timer: 1 100\n"
+            "main.call: select select: main.call a.go:4 <- deadline: 1 50\n"
+            "main.call: select select: main.call a.go:4 <- runtime: 1 30\n");
+}
+
+// Places of the program come before those of other modules, and these before the standard library.
+TEST(WaitStats, NameTheProgramsFunction) {
+  const StackFrame through_module[] = {
+      {1, "net.(*netFD).Read", "/go/src/net/fd_posix.go", 1},
+      {2, "github.com/x/pool.(*Conn).Read", "/m/github.com/x/pool@v1.2.3/conn.go", 2},
+      {3, "example.com/shop/db.Query", "/src/db/query.go", 3},
+      {4, "net/http.HandlerFunc.ServeHTTP", "/go/src/net/http/server.go", 4}};
+  const StackFrame only_module[] = {
+      {1, "net.(*netFD).Read", "/go/src/net/fd_posix.go", 1},
+      {2, "github.com/x/pool.(*Conn).loop", "/m/github.com/x/pool@v1.2.3/conn.go", 8}};
+  const StackFrame vendored[] = {{1, "time.Sleep", "/go/src/runtime/time.go", 1},
+                                 {2, "github.com/y/z.Wait", "/src/vendor/github.com/y/z/a.go", 2},
+                                 {3, "main.main", "main.go", 3}};
+  const StackFrame only_standard[] = {
+      {1, "internal/poll.runtime_pollWait", "/go/src/runtime/netpoll.go", 1},
+      {2, "net.(*netFD).Read", "/go/src/net/fd_posix.go", 2},
+      {3, "net/http.(*conn).serve", "/go/src/net/http/server.go", 3}};
+  const StackFrame forced[] = {{1, "runtime.GC", "/go/src/runtime/mgc.go", 1},
+                               {2, "main.main", "main.go", 9}};
+  const StackFrame profile[] = {{1, "time.Sleep", "", 1},
+                                {2, "net/http/pprof.Trace", "", 2},
+                                {3, "net/http.(*conn).serve", "", 3}};
+  Waits waits;
+  waits.Wait(7, 10, "network", through_module);
+  waits.Wait(8, 20, "network", only_module);
+  waits.Wait(9, 30, "sleep", vendored);
+  waits.Wait(10, 40, "network", only_standard);
+  waits.Wait(11, 50, "wait until GC ends", forced);
+  waits.Wait(12, 60, "sleep", profile);
+  EXPECT_EQ(waits.Text(),
+            "net/http.HandlerFunc.ServeHTTP: network other: example.com/shop/db.Query "
+            "/src/db/query.go:3 -> github.com/x/pool.(*Conn).Read <- open: 1 990\n"
+            "github.com/x/pool.(*Conn).loop: network other: github.com/x/pool.(*Conn).loop "
+            "/m/github.com/x/pool@v1.2.3/conn.go:8 -> net.(*netFD).Read <- open: 1 980\n"
+            "main.main: sleep other: main.main main.go:3 -> github.com/y/z.Wait <- open: 1 970\n"
+            "net/http.(*conn).serve: network other: net.(*netFD).Read /go/src/net/fd_posix.go:2 -> "
+            "internal/poll.runtime_pollWait <- open: 1 960\n"
+            "main.main: wait until GC ends other: main.main main.go:9 -> runtime.GC <- open: 1 "
+            "950\n"
+            "net/http.(*conn).serve (system): sleep other: time.Sleep :1 <- open: 1 940\n");
+}
+
+TEST(RuntimeFunctions, KnowTheGoroutinesOfTheSystem) {
+  for (const absl::string_view start :
+       {"runtime.bgsweep", "runtime.gcBgMarkWorker", "runtime/trace.Start.func1",
+        "runtime/pprof.profileWriter", "runtime.(*traceAdvancerState).start.func1",
+        "os/signal.loop", "golang.org/x/exp/trace.(*FlightRecorder).Start.func1"}) {
+    EXPECT_TRUE(IsOfSystem(start)) << start;
+  }
+  for (const absl::string_view start : {"", "runtime.main", "main.main", "net/http.(*conn).serve",
+                                        "runtimes.main", "os/signal.NotifyContext.func1",
+                                        "example.com/runtime.Run", "golang.org/x/exp/tracer.Run"}) {
+    EXPECT_FALSE(IsOfSystem(start)) << start;
+  }
+}
+
+}  // namespace wait_stats_test
+}  // namespace gotrace::internal

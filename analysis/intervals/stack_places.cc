@@ -1,0 +1,144 @@
+#include "analysis/intervals/stack_places.h"
+
+#include <cstddef>
+#include <optional>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "analysis/intervals/runtime_functions.h"
+
+namespace gotrace::internal {
+namespace {
+
+bool StartsWithAny(absl::string_view text, absl::Span<const absl::string_view> prefixes) {
+  return absl::c_any_of(prefixes,
+                        [&](absl::string_view prefix) { return absl::StartsWith(text, prefix); });
+}
+
+// The first elements of the paths of the standard library's packages, in alphabetical order. Files
+// do not tell them from packages of the program, since -trimpath makes their paths alike, but a
+// program cannot have a package with such a path.
+constexpr absl::string_view kStandardPackages[] = {
+    "archive", "bufio",    "builtin", "bytes",   "cmp",      "compress", "container", "context",
+    "crypto",  "database", "debug",   "embed",   "encoding", "errors",   "expvar",    "flag",
+    "fmt",     "go",       "hash",    "html",    "image",    "index",    "internal",  "io",
+    "iter",    "log",      "maps",    "math",    "mime",     "net",      "os",        "path",
+    "plugin",  "reflect",  "regexp",  "runtime", "slices",   "sort",     "strconv",   "strings",
+    "structs", "sync",     "syscall", "testing", "text",     "time",     "unicode",   "unique",
+    "unsafe",  "vendor",   "weak",
+};
+
+// "net" for net/http.(*conn).serve, "main" for main.main.func1.
+absl::string_view FirstElement(absl::string_view function) {
+  return function.substr(0, function.find_first_of("/."));
+}
+
+bool IsStandard(absl::string_view function) {
+  return absl::c_binary_search(kStandardPackages, FirstElement(function));
+}
+
+// Whether the function belongs to another module than the program: its file is in the module cache,
+// whose folders have a version, or in a folder of copies. Packages below golang.org/x/ are also
+// part of the standard library, where their files have no such names.
+bool IsOfDependency(const StackFrame& frame) {
+  return absl::StrContains(frame.file, '@') || absl::StrContains(frame.file, "/vendor/") ||
+         absl::StartsWith(frame.func, "golang.org/x/");
+}
+
+// The functions that wait for an object of package sync. A program that calls one of them may call
+// it through another: RWMutex.Lock() locks a Mutex, too.
+struct SyncCall {
+  absl::string_view prefix;
+  WaitObject object;
+};
+constexpr SyncCall kSyncCalls[] = {
+    {"sync.(*Mutex).Lock", WaitObject::kMutex},
+    {"internal/sync.(*Mutex).", WaitObject::kMutex},
+    {"sync.(*RWMutex).Lock", WaitObject::kRWMutex},
+    {"sync.(*RWMutex).RLock", WaitObject::kRWMutex},
+    {"sync.(*Cond).Wait", WaitObject::kCond},
+    {"sync.(*WaitGroup).Wait", WaitObject::kWaitGroup},
+};
+
+// The calls that last until there is input, a child ends, or a signal comes.
+constexpr absl::string_view kInputCalls[] = {
+    "syscall.wait4",     "syscall.waitid", "syscall.Wait4",    "os.(*Process).",
+    "syscall.EpollWait", "syscall.Select", "os/signal.",       "syscall.read",
+    "syscall.Read",      "syscall.accept", "syscall.recvfrom",
+};
+
+// Whether a frame below the place only says how the runtime does what the program asked for:
+// runtime.chanrecv1, but not runtime.GC.
+bool IsHidden(absl::string_view library) {
+  constexpr absl::string_view kRuntime = "runtime.";
+  return absl::StartsWith(library, kRuntime) && library.size() > kRuntime.size() &&
+         !absl::ascii_isupper(static_cast<unsigned char>(library[kRuntime.size()]));
+}
+
+}  // namespace
+
+const StackPlace& StackPlaces::Of(StackId stack) {
+  const auto index = static_cast<size_t>(stack);
+  if (index >= places_.size()) {
+    places_.resize(index + 1);
+    is_known_.resize(index + 1);
+  }
+  if (!is_known_[index]) {
+    places_[index] = Find(stack);
+    is_known_[index] = true;
+  }
+  return places_[index];
+}
+
+StackPlace StackPlaces::Find(StackId stack) const {
+  StackPlace found;
+  const absl::Span<const FrameId> frames = interner_.Frames(stack);
+  if (frames.empty()) return found;
+  found.root = interner_.RootFunctionId(stack);
+  found.is_system = IsOfSystem(interner_.String(found.root));
+  found.is_deadline = absl::StartsWith(interner_.String(found.root), "context.WithDeadline");
+
+  // The innermost frame of the program, else of a dependency, else one that is not part of how Go
+  // works.
+  std::optional<size_t> program;
+  std::optional<size_t> dependency;
+  std::optional<size_t> other;
+  for (size_t i = 0; i < frames.size(); ++i) {
+    const StackFrame frame = interner_.Frame(frames[i]);
+    found.is_system |= absl::StartsWith(frame.func, "net/http/pprof.");
+    found.awaits_input |= StartsWithAny(frame.func, kInputCalls);
+    if (!IsStandard(frame.func)) {
+      if (!dependency.has_value()) dependency = i;
+      if (IsOfDependency(frame)) continue;
+      if (!program.has_value()) program = i;
+      found.outermost = interner_.FrameWithIds(frames[i]).func;
+    } else if (!other.has_value() && !IsOfLibrary(frame.func) &&
+               !absl::StartsWith(frame.func, "syscall.")) {
+      other = i;
+    }
+  }
+  const size_t at = program.has_value()      ? *program
+                    : dependency.has_value() ? *dependency
+                    : other.has_value()      ? *other
+                                             : frames.size() - 1;
+  const InternedFrame frame = interner_.FrameWithIds(frames[at]);
+  found.place = {.function = frame.func, .file = frame.file, .line = frame.line};
+  if (at > 0) {
+    const StringId library = interner_.FrameWithIds(frames[at - 1]).func;
+    if (!IsHidden(interner_.String(library))) found.place.library = library;
+  }
+  for (size_t i = 0; i <= at; ++i) {
+    const StringId function = interner_.FrameWithIds(frames[i]).func;
+    for (const SyncCall& call : kSyncCalls) {
+      if (!absl::StartsWith(interner_.String(function), call.prefix)) continue;
+      found.object = call.object;
+      found.call = function;
+    }
+  }
+  return found;
+}
+
+}  // namespace gotrace::internal

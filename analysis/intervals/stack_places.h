@@ -1,0 +1,58 @@
+// Where in the program a stack is.
+#ifndef GOTRACE_ANALYSIS_INTERVALS_STACK_PLACES_H_
+#define GOTRACE_ANALYSIS_INTERVALS_STACK_PLACES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "gotrace/interner.h"
+#include "gotrace/wait_stats.h"
+
+namespace gotrace::internal {
+
+// What a stack says about its goroutine. Without frames, everything is empty.
+struct StackPlace {
+  // The innermost frame of the program and the function that it called; see WaitPlace.
+  WaitPlace place;
+
+  // The function of the outermost frame of the program, and of the outermost frame, in which the
+  // goroutine started.
+  StringId outermost = StringId::kEmpty;
+  StringId root = StringId::kEmpty;
+
+  // The object of package sync for which the stack waits, and the function that waits for it, as
+  // the program calls it; kOther and "" if there is none.
+  WaitObject object = WaitObject::kOther;
+  StringId call = StringId::kEmpty;
+
+  // Whether the goroutine belongs to the runtime, or records the trace.
+  bool is_system = false;
+
+  // Whether it is the goroutine with which a context calls what its deadline ends.
+  bool is_deadline = false;
+
+  // Whether the stack is in a call that waits for input, for another process or for a signal.
+  bool awaits_input = false;
+};
+
+// Finds the places of stacks, each once.
+class StackPlaces {
+ public:
+  // `*interner` must outlive this object.
+  explicit StackPlaces(const Interner* interner) : interner_(*interner) {}
+
+  // Returns the place of a stack. Valid until the next call.
+  const StackPlace& Of(StackId stack);
+
+ private:
+  StackPlace Find(StackId stack) const;
+
+  const Interner& interner_;
+  // By StackId.
+  std::vector<StackPlace> places_;
+  std::vector<bool> is_known_;
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_ANALYSIS_INTERVALS_STACK_PLACES_H_
