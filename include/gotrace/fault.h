@@ -54,7 +54,7 @@ absl::string_view FaultMeaning(FaultId id);
 // Returns how much the fault makes the Reader skip.
 FaultEffect EffectOf(FaultId id);
 
-// Returns what was being read when the fault was found.
+// Returns the part of the input that was being read when the fault was found.
 FaultStage StageOf(FaultId id);
 
 // A place in a trace. Unknown fields are not set.

@@ -73,14 +73,14 @@ Fault IncompleteGeneration(std::optional<uint64_t> number, uint64_t end) {
 }
 
 Generation::Generation(const ReaderLimits& limits)
-    : most_bytes_(std::min(limits.generation_bytes, ReaderLimits::kMostGenerationBytes)),
+    : max_bytes_(std::min(limits.generation_bytes, ReaderLimits::kMaxGenerationBytes)),
       most_threads_(limits.threads) {}
 
 absl::Status Generation::Add(const Batch& batch, Version version) {
   const uint64_t size = batch.payload_offset - batch.offset + batch.payload.size();
-  if (size > most_bytes_ - bytes_) {
+  if (size > max_bytes_ - bytes_) {
     return BatchFault(FaultId::kLimitGenerationBytes, batch,
-                      LimitMessage(FaultId::kLimitGenerationBytes, most_bytes_, most_bytes_));
+                      LimitMessage(FaultId::kLimitGenerationBytes, max_bytes_, max_bytes_));
   }
   bytes_ += size;
   if (batch_count_++ == 0) begin_offset_ = batch.offset;

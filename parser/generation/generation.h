@@ -120,7 +120,7 @@ class Generation {
  private:
   absl::Status AddEventBatch(const Batch& batch);
 
-  const uint64_t most_bytes_;
+  const uint64_t max_bytes_;
   const uint64_t most_threads_;
   uint64_t number_ = 0;
   uint64_t min_ticks_ = 0;
