@@ -32,7 +32,7 @@ enum class FaultEffect : uint8_t {
   kStop,            // Everything that follows.
 };
 
-// What was being read when a fault was found.
+// The part of the input that was being read when a fault was found.
 enum class FaultStage : uint8_t {
   kInput,       // The input as a whole.
   kTransport,   // The compression or another encoding around the trace.
