@@ -28,7 +28,7 @@ class LeakStats::Impl {
   }
   void AddEvents(absl::Span<const Event> events) {
     begin_ = std::min(begin_, events.front().time());
-    goroutines_.SeeEvents(events);
+    goroutines_.AddEvents(events);
   }
   void AddGoroutine(const GoInterval& interval);
   void Merge(Impl& next, const InternerMap& ids);

@@ -355,7 +355,7 @@ TEST(Profile, TellsRegionsApart) {
     std::map<std::pair<GoId, std::string>, int64_t> last_ends;
     std::set<TaskId> left_out;
     std::set<std::string> nested;
-    for (const RegionLife& region : static_cast<const TaskStats&>(stats->analysis()).regions()) {
+    for (const RegionSpan& region : static_cast<const TaskStats&>(stats->analysis()).regions()) {
       const std::string name(stats->interner().String(region.type));
       if (!region.begin.has_value()) left_out.insert(region.task), nested.insert(name);
       by_type[name] += region.times.total;
@@ -363,7 +363,7 @@ TEST(Profile, TellsRegionsApart) {
       if (region.begin.value_or(INT64_MIN) < last_end) nested.insert(name);
       last_end = std::max(last_end, region.end.value_or(INT64_MAX));
     }
-    for (const TaskLife& task : static_cast<const TaskStats&>(stats->analysis()).tasks()) {
+    for (const TaskSpan& task : static_cast<const TaskStats&>(stats->analysis()).tasks()) {
       by_task[task.task] = task.times.total;
     }
     const auto selected = [&](RegionProfile::Options options) {

@@ -228,7 +228,7 @@ void SummaryStats::Impl::AddEvents(absl::Span<const Event> events) {
   latencies_.AddEvents(events);
   procs_.AddEvents(events);
   leaks_.AddEvents(events);
-  runs_.SeeEvents(events);
+  runs_.AddEvents(events);
   begin_ = std::min(begin_, events.front().time());
   for (const Event& event : events) {
     if (!window_.Has(event.time())) continue;

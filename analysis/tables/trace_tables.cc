@@ -128,7 +128,7 @@ void TraceTables::Impl::Add(absl::Span<const Event> events) {
       ++generation_.events;
       generation_.end_ns = std::max(generation_.end_ns, event.time());
     }
-    stacks_.See(event);
+    stacks_.Add(event);
     if (has_events && (wants_all_events_ || options_.events.Matches(event, begin_))) {
       AddEventsRow(event);
     }

@@ -127,9 +127,9 @@ class Trace2Exporter::State final : private ProgramView::Delegate {
     if (!status_.ok()) return;
     if (!std::exchange(has_begun_, true)) {
       start_ = options_.start.value_or(event.time());
-      times_.See(event);
+      times_.Add(event);
     } else if (event.time() <= view_.to()) {
-      times_.See(event);
+      times_.Add(event);
     }
     // Timers are in the order in which they were first named.
     const bool has_range =

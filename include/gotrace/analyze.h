@@ -1,4 +1,4 @@
-// Everything for analysing a trace: Analyze(), all analyses, and the base of your own.
+// Everything for analysing a trace: Analyze(), all analyses, and the base classes of your own.
 #ifndef GOTRACE_ANALYZE_H_
 #define GOTRACE_ANALYZE_H_
 

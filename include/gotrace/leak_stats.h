@@ -39,7 +39,7 @@ struct LeakGroup {
 // it, are left out. Memory is in proportion to the goroutines that exist at a time.
 class LeakStats final : public MergeableAnalysis<LeakStats> {
  public:
-  // What to count.
+  // The goroutines to count.
   struct Options {
     // How long a goroutine must have been blocked, in nanoseconds.
     int64_t longer = 1'000'000'000;

@@ -1,4 +1,4 @@
-// The options of a Reader, and what it reports besides events: losses and progress.
+// The options of a Reader, and the losses and the progress that it reports.
 #ifndef GOTRACE_READER_OPTIONS_H_
 #define GOTRACE_READER_OPTIONS_H_
 

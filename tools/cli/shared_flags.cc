@@ -151,7 +151,7 @@ SetFlag SetLimits(InputFlags::Kind kind, ReaderLimits* limits) {
                                                      "=500000 or ", found->name, "=4G, found ",
                                                      Quoted(setting)));
     }
-    if (limits->generation_bytes > ReaderLimits::kMostGenerationBytes) {
+    if (limits->generation_bytes > ReaderLimits::kMaxGenerationBytes) {
       return absl::InvalidArgumentError("the maximum of generation-bytes is 8G");
     }
     return absl::OkStatus();

@@ -44,15 +44,15 @@ class GoCompatibleAnalysis final : public Analysis {
   void AddEvents(absl::Span<const Event> events) override { stats_.Add(events); }
   void Finish(int64_t /*end*/) override {
     stats_.Finish().IgnoreError();  // It is always OK.
-    for (const GoroutineLife& life : stats_.goroutines()) {
-      GoroutineGroup& group = by_name_[life.name];
-      group.name = life.name;
-      group.Add(life.times);
+    for (const GoroutineSpan& goroutine : stats_.goroutines()) {
+      GoroutineGroup& group = by_name_[goroutine.name];
+      group.name = goroutine.name;
+      group.Add(goroutine.times);
     }
     for (auto& [name, group] : by_name_) groups_.push_back(std::move(group));
   }
 
-  absl::Span<const GoroutineLife> lives() const { return stats_.goroutines(); }
+  absl::Span<const GoroutineSpan> goroutines() const { return stats_.goroutines(); }
   absl::Span<const GoroutineGroup> groups() const { return groups_; }
 
  private:
@@ -76,17 +76,16 @@ Table GroupTable(absl::Span<const GoroutineGroup> groups, const Interner& intern
       .ToTable();
 }
 
-Table LifeTable(absl::Span<const GoroutineLife> lives, const Interner& interner) {
-  using Life = GoroutineLife;
+Table GoroutineTable(absl::Span<const GoroutineSpan> goroutines, const Interner& interner) {
   constexpr Unit kNone = Unit::kNone;
-  return ColumnList<Life>(lives)
-      .Add("g", "G", kNone, [](const Life& g) { return g.goroutine.value; })
+  return ColumnList<GoroutineSpan>(goroutines)
+      .Add("g", "G", kNone, [](const GoroutineSpan& g) { return g.goroutine.value; })
       .AddLast("name", "STARTED IN", kNone,
-               [&interner](const Life& g) { return interner.String(g.name); })
-      .Add("creation_ns", "", kNone, &Life::creation)
-      .Add("start_ns", "", kNone, &Life::start)
-      .Add("end_ns", "", kNone, &Life::end)
-      .Add(TimeColumns(interner, &Life::times))
+               [&interner](const GoroutineSpan& g) { return interner.String(g.name); })
+      .Add("creation_ns", "", kNone, &GoroutineSpan::creation)
+      .Add("start_ns", "", kNone, &GoroutineSpan::start)
+      .Add("end_ns", "", kNone, &GoroutineSpan::end)
+      .Add(TimeColumns(interner, &GoroutineSpan::times))
       .ToTable();
 }
 
@@ -121,9 +120,9 @@ class GoroutinesCommand final : public TableCommand {
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     if (each_) {
-      return LifeTable(is_compatible_ ? RowsOf(analysis, &GoCompatibleAnalysis::lives)
-                                      : RowsOf(analysis, &GoroutineStats::lives),
-                       interner);
+      return GoroutineTable(is_compatible_ ? RowsOf(analysis, &GoCompatibleAnalysis::goroutines)
+                                           : RowsOf(analysis, &GoroutineStats::goroutines),
+                            interner);
     }
     return GroupTable(is_compatible_ ? RowsOf(analysis, &GoCompatibleAnalysis::groups)
                                      : RowsOf(analysis, &GoroutineStats::groups),
