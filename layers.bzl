@@ -40,6 +40,10 @@ _EVERYWHERE = [
     "//testing:__pkg__",
 ]
 
+def library_cc_files():
+    """All files of C++ of the library, for tests that read them."""
+    return ["//%s:cc_files" % layer for layer in _LAYERS if layer != "tools"]
+
 def visible_below(layer):
     """The visibility of a layer: the layers after it."""
     after = _LAYERS[_LAYERS.index(layer) + 1:]
