@@ -1,5 +1,6 @@
 // Runs the commands that analyse traces as their users do.
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "testing/json_value.h"
 #include "testing/subprocess.h"
 #include "testing/test_directory.h"
+#include "tools/cli/registry.h"
 
 namespace gotrace::internal {
 namespace gotrace_dump_analysis_test {
@@ -144,6 +146,14 @@ TEST_F(AnalysisCommands, PrintJsonAsTheSchemasSay) {
     for (const std::string& file : {annotations_, trace_, gc, broken, cut}) check(file, "--top=0");
     check(cut, "--salvage");
     EXPECT_GT(rows, 3);
+  }
+  std::set<absl::string_view> tested = {"diff", "heap", "path"};  // By tests of their own.
+  for (const Form& form : forms) tested.insert(form.args[0]);
+  for (const auto& command : MakeCommands()) {
+    for (const Flag& flag : command->Flags()) {
+      if (flag.name != "sort") continue;
+      EXPECT_TRUE(tested.contains(command->text().name)) << command->text().name;
+    }
   }
 }
 

@@ -47,10 +47,7 @@ bool IsComplete(const Stack& stack) {
   return true;
 }
 
-bool IsStatusEvent(EventType type) {
-  return type == EventType::kGoStatus || type == EventType::kGoStatusStack ||
-         type == EventType::kProcStatus;
-}
+bool IsStatusEvent(EventType type) { return RuleOf(type).subject_becomes == Becomes::kStated; }
 
 // The maximum number of regions to search for the one that ends. A broken trace may open any number
 // of regions and end others.

@@ -16,6 +16,7 @@
 #include "gotrace/event.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/states.h"
+#include "parser/event/event_access.h"
 
 namespace gotrace {
 
@@ -132,6 +133,10 @@ class GoCompatibleStats::Impl {
     internal::SortByName(interner_, &times->ranges);
   }
 
+  StringId ReasonOf(const Event& event) {
+    return interner_.InternString(event, internal::EventAccess::ReasonId(event));
+  }
+
   Interner& interner_;
   const StringId forever_ = interner_.InternString("forever");
   absl::flat_hash_map<GoId, Goroutine> goroutines_;
@@ -213,7 +218,7 @@ void GoCompatibleStats::Impl::AddGoTransition(const Event& event) {
         AddTime(before, &times.running);
         break;
       case GoState::kWaiting:
-        times.blocked.Add(interner_.InternString(event.transition_reason()), before);
+        times.blocked.Add(ReasonOf(event), before);
         break;
       case GoState::kRunnable:
         AddTime(before, &times.runnable);
@@ -279,7 +284,7 @@ void GoCompatibleStats::Impl::EnterState(GoState state, const Event& event, Goro
       goroutine->runnable = now;
       break;
     case GoState::kWaiting: {
-      const StringId reason = interner_.InternString(event.transition_reason());
+      const StringId reason = ReasonOf(event);
       // See A3 in DIVERGENCES.md.
       if (reason == forever_) return End(now, /*is_over=*/false, goroutine);
       goroutine->blocked = now;

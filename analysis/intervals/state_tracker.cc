@@ -413,9 +413,9 @@ template <const StateTracker::Impl::Change& kChange>
   now.begin_clipped = now.end_clipped = now.starts_life = false;
   now.state = GoTo(event);
   now.begun_by = cause;
-  now.reason = kChange.has_reason
-                   ? ids_.FindString(internal::EventAccess::Tables(event), event.arg(0))
-                   : StringId::kEmpty;
+  now.reason = kChange.has_reason ? ids_.FindString(internal::EventAccess::Tables(event),
+                                                    internal::EventAccess::ReasonId(event))
+                                  : StringId::kEmpty;
   if (kChange.has_own_stack) {
     now.stack = ids_.FindStack(internal::EventAccess::Tables(event), event.stack_id());
   }

@@ -443,7 +443,7 @@ class Trace2Exporter::State final : private ProgramView::Delegate {
     thread.begin = event.time();
     Learn(thread, event.transition_stack(), PlaceOf(event.stack()));
     CountFor(kCreated, event);
-    thread.timer = TimerOf(goroutine.state, event.transition_reason());
+    thread.timer = TimerOf(goroutine.state, "");
   }
 
   void ChangeState(ViewGoroutine& goroutine, GoState state, StringId reason,

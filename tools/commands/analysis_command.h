@@ -26,8 +26,8 @@ class AnalysisCommand : public PerFileCommand {
   absl::Status Check() const override;
 
  protected:
-  // Returns the flags that only this command has.
-  virtual std::vector<Flag> OwnFlags() = 0;
+  // Returns the flags that only this command has. It may have none.
+  virtual std::vector<Flag> OwnFlags() { return {}; }
 
   // Returns the flags that say how the result is printed.
   virtual std::vector<Flag> OutputFlags() = 0;
