@@ -282,6 +282,22 @@ TEST(Profile, SharesTimeOutByTheNumberOfSamples) {
   EXPECT_EQ(shares.size(), 4u);
 }
 
+TEST(Profile, OneSampleHasAllTheTime) {
+  using enum EventType;
+  BuiltEvents events;
+  events.Sync(0, 1);
+  events.Proc(kProcStatus, 1, 0, ProcState::kUndetermined, ProcState::kRunning);
+  events.Go(kGoStatus, 2, 0, 7, GoState::kUndetermined, GoState::kRunning);
+  events.Push(events.Builder(kCPUSample, 5, 0, 7).Stack({{1, "main.work", "/src/main.go", 10}}));
+  events.Go(kGoStop, 12, 0, 7, GoState::kRunning, GoState::kRunnable);
+  events.Sync(30, 2);
+  const std::unique_ptr<AnalysisSink> sink = MakeSink(OptionsOf(ProfileType::kOnCpu));
+  sink->Add(events.events());
+  ASSERT_TRUE(sink->Finish().ok());
+  ASSERT_EQ(SamplesOf(*sink).size(), 1u);
+  EXPECT_EQ(SamplesOf(*sink)[0].value, (ProfileValue{.count = 1, .time = 12}));
+}
+
 TEST(Profile, TellsLabelsApart) {
   const std::string bytes = ReadTestTrace("go1.27-gc.trace");
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
