@@ -274,6 +274,8 @@ std::vector<SpanGroup> Group(absl::Span<const Life> lives, const Interner& inter
     group.type = life.type;
     ++group.count;
     group.times.Add(life.times);
+    group.no_begin += life.begin.has_value() ? 0 : 1;
+    group.no_end += life.end.has_value() ? 0 : 1;
     if (life.begin.has_value() && life.end.has_value()) {
       group.duration.Add(static_cast<uint64_t>(Between(*life.begin, *life.end)));
     } else {

@@ -22,6 +22,7 @@ std::vector<Flag> AnalysisCommand::Flags() {
       rows.push_back(flag);
     }
   }
+  if (!MomentHelp().empty()) rows.push_back(filter_.AtRow(MomentHelp()));
   const auto traces =
       text().takes_several_files ? InputFlags::Traces::kOneOrAll : InputFlags::Traces::kOne;
   AppendRows(MakeAnalysis().read_parallel != nullptr

@@ -51,6 +51,9 @@ class AnalysisCommand : public PerFileCommand {
   // Returns the flags that the command has in addition to --from and --to.
   virtual std::vector<Selection> Selections() const { return {{"g", ""}}; }
 
+  // Returns the help of --at, if the command can show a moment: filter().has_at(); otherwise "".
+  virtual absl::string_view MomentHelp() const { return ""; }
+
   // Returns an error if something that a flag names is not in the trace.
   virtual absl::Status CheckFound(const Analysis& /*analysis*/) const { return absl::OkStatus(); }
 
