@@ -72,7 +72,7 @@ class StatesAt final : public IntervalConsumer {
     if (interval.begin >= at_ || interval.end < at_) return;
     if (interval.ends_life && interval.end == at_) return;
     states_[interval.goroutine.value] =
-        absl::StrCat(GoStateName(interval.state), " since ", interval.Seen().begin);
+        absl::StrCat(GoStateName(interval.state), " since ", std::min(interval.Seen().begin, at_));
   }
   void AddProc(const ProcInterval& /*interval*/) override {}
 

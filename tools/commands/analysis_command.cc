@@ -77,6 +77,7 @@ FileResult AnalysisCommand::Report(const std::string& file, const ReadResult& re
   report.events = result.sink->event_count();
   report.bytes = result.bytes;
   report.salvage_report = SalvageReport(ShownNameOf(file), result.log, result.losses);
+  report.above_limit = AboveLimit(result.sink->analysis());
   return report;
 }
 

@@ -60,6 +60,9 @@ class AnalysisCommand : public PerFileCommand {
   // Returns notes about the result for the user, one line each, to print on the standard error.
   virtual std::vector<std::string> NotesOn(const Analysis& /*analysis*/) const { return {}; }
 
+  // Returns what exceeds a limit that a flag gives, as FileResult::above_limit; "" if nothing does.
+  virtual std::string AboveLimit(const Analysis& /*analysis*/) const { return ""; }
+
   // The result of reading a file.
   struct ReadResult {
     absl::Status status = absl::OkStatus();
