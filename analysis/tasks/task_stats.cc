@@ -274,6 +274,8 @@ std::vector<SpanGroup> Group(absl::Span<const Span> spans, const Interner& inter
     group.type = span.type;
     ++group.count;
     group.times.Add(span.times);
+    group.no_begin += span.begin.has_value() ? 0 : 1;
+    group.no_end += span.end.has_value() ? 0 : 1;
     if (span.begin.has_value() && span.end.has_value()) {
       group.duration.Add(static_cast<uint64_t>(Between(*span.begin, *span.end)));
     } else {

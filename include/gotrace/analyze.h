@@ -6,6 +6,7 @@
 #include "gotrace/critical_path.h"
 #include "gotrace/gc_stats.h"
 #include "gotrace/go_stats.h"
+#include "gotrace/goroutine_snapshot.h"
 #include "gotrace/goroutine_stats.h"
 #include "gotrace/heap_stats.h"
 #include "gotrace/histogram.h"

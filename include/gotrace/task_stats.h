@@ -59,7 +59,9 @@ struct TaskSpan {
 struct SpanGroup {
   StringId type = StringId::kEmpty;
   uint64_t count = 0;
-  uint64_t open = 0;          // How many of them lack their begin or their end in the trace.
+  uint64_t open = 0;          // How many of them lack their begin or their end in the trace:
+  uint64_t no_begin = 0;      // their begin,
+  uint64_t no_end = 0;        // their end; some lack both.
   Histogram duration;         // Of the others, in nanoseconds.
   ExecutionTimes times = {};  // The sums over all of them.
 };

@@ -294,6 +294,22 @@ std::vector<Flag> FilterFlags::Rows() {
   };
 }
 
+Flag FilterFlags::AtRow(absl::string_view help) {
+  const SetFlag set =
+      SetTime(absl::InfiniteDuration(), &filter.since_start.to, &filter.times.to, &wall_to, &to);
+  return {.name = "at",
+          .value = "TIME",
+          .help = std::string(help),
+          .set =
+              [this, set](absl::string_view text) {
+                to_name = "at";
+                return set(text);
+              },
+          .excludes = "to"};
+}
+
+bool FilterFlags::has_at() const { return to_name == "at"; }
+
 absl::Status FilterFlags::Check() const {
   const bool wall_is_empty = wall_from.has_value() && wall_to.has_value() && *wall_from > *wall_to;
   if (filter.since_start.from > filter.since_start.to || filter.times.from > filter.times.to ||

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "export/pprof/profile_frames.h"
 #include "gotrace/go_stats.h"
+#include "gotrace/goroutine_snapshot.h"
 #include "gotrace/goroutine_stats.h"
 #include "tools/cli/registry.h"
 #include "tools/commands/table_command.h"
@@ -24,12 +26,15 @@ constexpr CommandText kText = {
         "much time they spent running, waiting for a P to run on (runnable), in syscalls, and "
         "blocked, with the reason that blocked them longest. CSV and JSON also have the times by "
         "reason, in GC assists and sweeps, and the distributions over the goroutines.\n\n"
+        "With --at, prints what all goroutines were doing at one moment instead: how many were in "
+        "the same state in the same place, and for how long the one that was in it longest.\n\n"
         "With --each, prints a row for each goroutine instead. The numbers are those of `go tool "
         "trace`, except where the trace contradicts them; --compat=go prints Go's numbers to the "
         "nanosecond.",
     .examples =
         "  gotrace-dump goroutines trace.out\n"
         "  gotrace-dump goroutines --sort=runnable --top=10 trace.out\n"
+        "  gotrace-dump goroutines --at=1.5s trace.out\n"
         "  gotrace-dump goroutines --each --from=1.5s --to=1.6s trace.out\n"
         "  gotrace-dump goroutines --each --format=jsonl trace.out | jq 'select(.g == 42)'\n"
         "  gotrace-dump goroutines --format=csv traces/ > goroutines.csv\n",
@@ -89,6 +94,46 @@ Table GoroutineTable(absl::Span<const GoroutineSpan> goroutines, const Interner&
       .ToTable();
 }
 
+// Returns the columns of what goroutines do, which is equal for those of a group.
+template <class Row>
+auto ActivityColumns(const Interner& interner) {
+  return [&interner](ColumnList<Row>* columns) {
+    const auto name = [&interner](StringId Row::*id) {
+      return [&interner, id](const Row& row) { return interner.String(row.*id); };
+    };
+    const auto stack = [&interner](StackId Row::*id) {
+      return [&interner, id](const Row& row) { return StackText({.stack = row.*id}, interner); };
+    };
+    columns
+        ->Add("state", "STATE", Unit::kNone, [](const Row& row) { return GoStateName(row.state); })
+        .AddReason("REASON", name(&Row::reason),
+                   [](const Row& row) { return row.state == GoState::kWaiting; })
+        .Add("start", "STARTED IN", Unit::kNone, name(&Row::start))
+        .Add("created_at", "", Unit::kNone, stack(&Row::created_at))
+        .Add("stack", "STACK", Unit::kNone, stack(&Row::stack));
+  };
+}
+
+Table MomentGroupTable(absl::Span<const GoroutineMomentGroup> groups, const Interner& interner) {
+  using Group = GoroutineMomentGroup;
+  return ColumnList<Group>(groups)
+      .Add("count", "COUNT", Unit::kNone, &Group::count)
+      .Add("longest_ns", "LONGEST", Unit::kNanoseconds, &Group::longest)
+      .Add("total_ns", "", Unit::kNanoseconds, &Group::total)
+      .Add(ActivityColumns<Group>(interner))
+      .ToTable();
+}
+
+Table MomentTable(absl::Span<const GoroutineMoment> goroutines, const Interner& interner) {
+  using Row = GoroutineMoment;
+  return ColumnList<Row>(goroutines)
+      .Add("g", "G", Unit::kNone, &Row::goroutine)
+      .Add("since_ns", "", Unit::kNone, &Row::since)
+      .Add("length_ns", "FOR", Unit::kNanoseconds, &Row::length)
+      .Add(ActivityColumns<Row>(interner))
+      .ToTable();
+}
+
 class GoroutinesCommand final : public TableCommand {
  public:
   const CommandText& text() const override { return kText; }
@@ -102,12 +147,27 @@ class GoroutinesCommand final : public TableCommand {
             CompatFlag(&is_compatible_)};
   }
 
-  absl::Status CheckOwn() const override { return CheckCompat(is_compatible_, filter()); }
+  absl::Status CheckOwn() const override {
+    if (filter().has_at() && !filter().from.empty()) {
+      return absl::InvalidArgumentError("--at and --from cannot be used together");
+    }
+    return CheckCompat(is_compatible_, filter());
+  }
+
+  absl::string_view MomentHelp() const override {
+    return "Print what goroutines were doing at this moment, given as for --from. A state that "
+           "begins at that very time does not count yet.";
+  }
 
   AnyAnalysis MakeAnalysis() const override {
     if (is_compatible_) {
       return AnalysisOf([](Interner* interner, const EventFilter& /*filter*/) {
         return std::make_unique<GoCompatibleAnalysis>(interner);
+      });
+    }
+    if (filter().has_at()) {
+      return AnalysisOf([](Interner* interner, const EventFilter& filter) {
+        return std::make_unique<GoroutineSnapshot>(interner, filter);
       });
     }
     return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
@@ -119,6 +179,10 @@ class GoroutinesCommand final : public TableCommand {
   }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
+    if (filter().has_at()) {
+      return each_ ? MomentTable(RowsOf(analysis, &GoroutineSnapshot::goroutines), interner)
+                   : MomentGroupTable(RowsOf(analysis, &GoroutineSnapshot::groups), interner);
+    }
     if (each_) {
       return GoroutineTable(is_compatible_ ? RowsOf(analysis, &GoCompatibleAnalysis::goroutines)
                                            : RowsOf(analysis, &GoroutineStats::goroutines),
@@ -130,7 +194,7 @@ class GoroutinesCommand final : public TableCommand {
   }
 
   absl::string_view RowsName() const override { return "goroutines"; }
-  absl::string_view DefaultSort() const override { return "running_ns"; }
+  absl::string_view DefaultSort() const override { return filter().has_at() ? "" : "running_ns"; }
 
  private:
   bool each_ = false;
