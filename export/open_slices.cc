@@ -16,7 +16,12 @@ OpenSlices::Iterator OpenSlices::FindLast(const ViewSlice::Key& key) {
 }
 
 ViewSlice& OpenSlices::Push(const ViewSlice& slice) {
-  slices_.push_back(slice);
+  if (spare_.empty()) {
+    slices_.push_back(slice);
+  } else {
+    spare_.front() = slice;
+    slices_.splice(slices_.end(), spare_, spare_.begin());
+  }
   const Iterator last = std::prev(slices_.end());
   if (by_key_ != nullptr) {
     (*by_key_)[last->key].push_back(last);
@@ -35,7 +40,11 @@ void OpenSlices::Remove(Iterator slice) {
     found->second.pop_back();
     if (found->second.empty()) by_key_->erase(found);
   }
-  slices_.erase(slice);
+  if (spare_.empty()) {
+    spare_.splice(spare_.end(), slices_, slice);
+  } else {
+    slices_.erase(slice);
+  }
 }
 
 void OpenSlices::Show(ViewSlice* slice) {

@@ -136,7 +136,7 @@ int main(int, char** argv) {
   sqlite3_open(":memory:", &db);
   auto traces = gotrace::SqliteTracesOfFile(argv[1]);
   if (!traces.ok() || !gotrace::RegisterSqliteTables(db, *std::move(traces)).ok()) return 1;
-  const auto print = [](void*, int, char** values, char**) { return std::printf("%s\n", values[0]) < 0; };
+  const auto print = [](void*, int, char** values, char**) -> int { return std::printf("%s\n", values[0]) < 0; };
   sqlite3_exec(db, "SELECT count(*) FROM goroutines", print, nullptr, nullptr);
   sqlite3_close(db);
 }
