@@ -181,6 +181,7 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"per", "task"},
                                                      {"a", "1s,2s"},
                                                      {"b", "@5,"},
+                                                     {"path sort", "length"},
                                                      {"region", "query"},
                                                      {"id", "1"},
                                                      {"flags", "stw,perproc"},
@@ -242,7 +243,7 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
       }
       const std::string own_key = absl::StrCat(name, " ", flag.name);
       const std::string key = values.contains(own_key) ? own_key : std::string(flag.name);
-      // Any other flag can list its values, such as the columns to sort by.
+      // Any other flag lists its values, such as the columns to sort by.
       ASSERT_TRUE(values.contains(key) || !flag.set.choices().empty());
       const std::string value = values.contains(key) ? values.at(key) : flag.set.choices().front();
       args.push_back(absl::StrCat(dashed, "=", value));
