@@ -180,7 +180,7 @@ class ProcStats::Impl {
 };
 
 void ProcStats::Impl::AddEvents(absl::Span<const Event> events) {
-  goroutines_.SeeEvents(events);
+  goroutines_.AddEvents(events);
   if (begin_ == std::numeric_limits<int64_t>::max()) {
     begin_ = seen_from_ = generation_begin_ = events.front().time();
   }

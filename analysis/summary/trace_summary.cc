@@ -264,7 +264,7 @@ void SummaryStats::Impl::AddEvents(absl::Span<const Event> events) {
   procs_.AddEvents(events);
   leaks_.AddEvents(events);
   waits_.AddEvents(events);
-  runs_.SeeEvents(events);
+  runs_.AddEvents(events);
   begin_ = std::min(begin_, events.front().time());
   for (const Event& event : events) {
     if (!window_.Has(event.time())) continue;
