@@ -44,3 +44,7 @@ def visible_below(layer):
     """The visibility of a layer: the layers after it."""
     after = _LAYERS[_LAYERS.index(layer) + 1:]
     return ["//%s:__pkg__" % name for name in after] + _EVERYWHERE
+
+def cc_files_of_library():
+    """The files of C++ of each layer but the program."""
+    return ["//%s:cc_files" % layer for layer in _LAYERS if layer != "tools"]

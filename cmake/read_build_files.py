@@ -189,6 +189,7 @@ def write_lists(workspace, directory):
         files = [file for rule in rules for file in rule.files(".cc")]
         return [generated.get(file, file) for file in files]
 
+    headers = workspace.rules["//include:headers"]
     library = workspace.closure(["//:gotrace"])
     sqlite = [rule for rule in workspace.closure(["//:gotrace_sqlite"]) if rule not in library]
     libraries = [*library, *sqlite]
@@ -210,9 +211,9 @@ def write_lists(workspace, directory):
         out.write(call("set", "testing_sources", *sources_of(testing)))
         out.write(call("set", "program_sources", *sources_of([workspace.rules["//tools:gotrace-dump"]])))
         out.write(call("set", "extension_sources", *sources_of([workspace.rules["//export/sqlite:gotrace_sqlite.so"]])))
-        out.write(call("set", "public_abseil", *abseil_of([workspace.rules["//include:headers"]])))
+        out.write(call("set", "public_abseil", *abseil_of([headers])))
         out.write(call("set", "library_abseil", *abseil_of(library)))
-        out.write(call("set", "sqlite_abseil", *abseil_of(sqlite)))
+        out.write(call("set", "sqlite_abseil", *abseil_of([headers, *sqlite])))
         out.write(call("set", "all_abseil", *abseil_of([*libraries, *tools, *testing])))
         out.write(call("set", "build_files", *(os.path.join(package, "BUILD") for package in workspace.packages)))
 

@@ -8,7 +8,7 @@ int main(int argc, char** argv) {
   if (!source.ok()) return std::cerr << source.status().message() << '\n', 1;
   absl::StatusOr<gotrace::TraceIndex> index = gotrace::TraceIndex::Build(**source);
   if (!index.ok()) return std::cerr << index.status().message() << '\n', 1;
-  // Why the index ends before the trace does, as if that is cut.
+  // The fault at which the index ends early, if the trace is cut or damaged.
   if (!index->status().ok()) std::cerr << index->status().message() << '\n';
   if (index->generations().empty()) return std::cerr << "no generation is whole\n", 1;
   const size_t last = index->generations().size() - 1;

@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
   gotrace::EventTimes times;
   gotrace::GoroutineNames names;
   const absl::Status status = reader->ForEach([&](const gotrace::Event& event) {
-    times.See(event);
+    times.Add(event);
     names.Add({&event, 1});
     if (event.kind() != gotrace::EventKind::kLog) return;
     std::cout << times.SinceStart(event.time());

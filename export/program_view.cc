@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "parser/event/event_access.h"
 #include "parser/event/event_writer.h"
 #include "parser/event/trace_clock.h"
 
@@ -9,7 +10,7 @@ namespace gotrace::internal {
 namespace {
 
 bool IsStatus(const Event& event) {
-  return event.type() == EventType::kGoStatus || event.type() == EventType::kGoStatusStack;
+  return RuleOf(event.type()).subject == Subject::kStatedGoroutine;
 }
 
 // Whether slices are open other than that of the state of a goroutine.
@@ -198,9 +199,7 @@ void ProgramView::Create(const Event& event) {
 }
 
 void ProgramView::Change(ViewGoroutine& goroutine, GoState state, const Event& event) {
-  const StringId reason = event.type() == EventType::kGoStop || event.type() == EventType::kGoBlock
-                              ? interner_.InternString(event, event.arg(0))
-                              : StringId::kEmpty;
+  const StringId reason = interner_.InternString(event, EventAccess::ReasonId(event));
   delegate_.ChangeState(goroutine, state, reason, event);
   state_counters_.Count(goroutine.state, state, /*is_late=*/false);
   goroutine.proc = state == GoState::kRunning ? event.proc() : ProcId::kNone;

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "fuzz/target.h"
-#include "testing/json_checker.h"
+#include "testing/json_value.h"
 #include "testing/test_util.h"
 
 namespace gotrace::internal {

@@ -7,7 +7,7 @@ def fuzz_target(name, deps, structured = False, parallel = False):
 
     Args:
       name: of the target. Its cases stand in corpus/NAME.
-      deps: what it needs.
+      deps: what it needs besides the public headers.
       structured: whether the inputs are traces, which are then changed event by event.
       parallel: whether it begins threads.
     """
@@ -15,7 +15,10 @@ def fuzz_target(name, deps, structured = False, parallel = False):
         name = name,
         testonly = True,
         srcs = [name + "_target.cc"],
-        deps = deps + [":target"],
+        deps = deps + [
+            ":target",
+            "//include:headers",
+        ],
         # Keeps RunTarget(), which only libraries later in the link call.
         alwayslink = True,
     )

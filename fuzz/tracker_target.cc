@@ -131,11 +131,12 @@ void CheckMode(absl::string_view input, ReadMode mode) {
 }
 
 // The pieces of each path must partition its span.
-void CheckPaths(const CriticalPaths& paths, absl::Span<const GoroutineLife> lives) {
+void CheckPaths(const CriticalPaths& paths, absl::Span<const GoroutineSpan> goroutines) {
   std::vector<PathSpan> spans(paths.tasks().begin(), paths.tasks().end());
   spans.insert(spans.end(), paths.regions().begin(), paths.regions().end());
-  for (const GoroutineLife& life : lives) {
-    if (const std::optional<PathSpan> span = paths.LifeOf(life.goroutine)) spans.push_back(*span);
+  for (const GoroutineSpan& goroutine : goroutines) {
+    if (const std::optional<PathSpan> span = paths.SpanOf(goroutine.goroutine))
+      spans.push_back(*span);
   }
   constexpr size_t kMaxSpans = 500;
   for (const PathSpan& span : absl::MakeConstSpan(spans).first(std::min(kMaxSpans, spans.size()))) {
@@ -203,21 +204,21 @@ class TableSums final : public TableConsumer {
   std::map<std::pair<TableId, absl::string_view>, uint64_t> sums_;
 };
 
-void CheckTables(TableSums& tables, uint64_t events, absl::Span<const GoroutineLife> lives) {
+void CheckTables(TableSums& tables, uint64_t events, absl::Span<const GoroutineSpan> goroutines) {
   FUZZ_CHECK(tables.RowsOf(TableId::kTraces) == 1, "");
   FUZZ_CHECK(tables.RowsOf(TableId::kEvents) == events, "");
-  FUZZ_CHECK(tables.RowsOf(TableId::kGoroutines) == lives.size(), "");
+  FUZZ_CHECK(tables.RowsOf(TableId::kGoroutines) == goroutines.size(), "");
   FUZZ_CHECK(tables.RowsOf(TableId::kGStates) == tables.SumOf(TableId::kGoroutines, "transitions"),
              "");
   FUZZ_CHECK(tables.RowsOf(TableId::kGStates) == tables.SumOf(TableId::kStateHist, "count"), "");
   FUZZ_CHECK(tables.RowsOf(TableId::kRanges) == tables.SumOf(TableId::kRangeHist, "count"), "");
   uint64_t running = 0;
   uint64_t waiting = 0;
-  for (const GoroutineLife& life : lives) {
+  for (const GoroutineSpan& goroutine : goroutines) {
     // Its times wrap around, of which both make what they like.
-    if (life.times.total < 0) return;
-    running += static_cast<uint64_t>(life.times.running);
-    waiting += static_cast<uint64_t>(life.times.BlockedTotal());
+    if (goroutine.times.total < 0) return;
+    running += static_cast<uint64_t>(goroutine.times.running);
+    waiting += static_cast<uint64_t>(goroutine.times.BlockedTotal());
   }
   FUZZ_CHECK(tables.SumOf(TableId::kGoroutines, "running_ns") == running, "");
   FUZZ_CHECK(tables.SumOf(TableId::kGoroutines, "waiting_ns") == waiting, "");
@@ -331,12 +332,13 @@ void CheckAnalyses(absl::string_view input, ReadMode mode) {
   ReadInto(*reader, {&goroutines, &tasks, &paths, &story, &gc, &summary, &go, &tables})
       .IgnoreError();
   const auto& stats = static_cast<const GoroutineStats&>(goroutines.analysis());
-  CheckTables(sums_of_tables, reader->event_count(), stats.lives());
-  CheckPaths(static_cast<const CriticalPaths&>(paths.analysis()), stats.lives());
+  CheckTables(sums_of_tables, reader->event_count(), stats.goroutines());
+  CheckPaths(static_cast<const CriticalPaths&>(paths.analysis()), stats.goroutines());
   CheckStory(static_cast<const TaskStory&>(story.analysis()));
   CheckSummary(static_cast<const SummaryStats&>(summary.analysis()).summary(), stats.groups());
   std::map<StringId, ExecutionTimes> sums;
-  for (const GoroutineLife& life : stats.lives()) sums[life.name].Add(life.times);
+  for (const GoroutineSpan& goroutine : stats.goroutines())
+    sums[goroutine.name].Add(goroutine.times);
   FUZZ_CHECK(stats.groups().size() == sums.size(), "");
   for (const GoroutineGroup& group : stats.groups()) {
     FUZZ_CHECK(group.times.total == sums[group.name].total, "");
@@ -351,7 +353,7 @@ void CheckAnalyses(absl::string_view input, ReadMode mode) {
   }
   FUZZ_CHECK(regions == spans.regions().size(), "");
   // For Go each id has one goroutine.
-  FUZZ_CHECK(go.goroutines().size() <= stats.lives().size() || mode != ReadMode::kStrict, "");
+  FUZZ_CHECK(go.goroutines().size() <= stats.goroutines().size() || mode != ReadMode::kStrict, "");
 }
 
 }  // namespace

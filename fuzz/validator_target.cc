@@ -14,7 +14,7 @@
 #include "fuzz/pieces.h"
 #include "fuzz/target.h"
 #include "gotrace/validate.h"
-#include "testing/json_checker.h"
+#include "testing/json_value.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/output.h"
 #include "tools/cli/registry.h"

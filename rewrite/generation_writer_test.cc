@@ -508,6 +508,31 @@ TEST(GenerationWriter, StealsPs) {
   EXPECT_EQ(written.events_left_out, 1U);
 }
 
+// No thread writes the status, but only one can take a P from a syscall, or stop it.
+TEST(GenerationWriter, MakesPsIdleOnAThreadOfItsOwn) {
+  const std::pair<ProcStatus, std::string> cases[] = {
+      {ProcStatus::kSyscallAbandoned, "0:ProcSteal p0"}, {ProcStatus::kRunning, "0:ProcStop p0"}};
+  for (const auto& [status, event] : cases) {
+    Script script;
+    script.Event(-1, EventType::kProcStatus, {0, static_cast<uint64_t>(status)});
+    script.Write();
+    script.Event(-1, EventType::kProcStatus, {0, kProcIdle});
+    script.Write();
+    EXPECT_EQ(script.Read(),
+              (Lines{"-1:ProcStatus p0", "0:ProcStatus p0", event, "-1:ProcStatus p0"}));
+  }
+}
+
+// A thread without a goroutine does not run the one whose id means none.
+TEST(GenerationWriter, KeepsTheThreadOfTheGoroutineWithoutAnId) {
+  Script script;
+  script.Event(1, EventType::kGoStatus, {~uint64_t{0}, 1, kRunning});
+  script.Event(2, EventType::kGoStatus, {5, 2, kRunning});
+  script.Event(3, EventType::kGoStatus, {~uint64_t{0}, 3, kRunning});
+  script.Write();
+  EXPECT_EQ(script.Read(), (Lines{"1:GoStatus g-1", "2:GoStatus g5"}));
+}
+
 TEST(GenerationWriter, LeadsIntoSyscalls) {
   OneRuns script;
   script.Event(1, EventType::kGoSyscallEnd, {}, 1, 0);

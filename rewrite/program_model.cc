@@ -53,6 +53,7 @@ void ProgramModel::Bind(ThreadId thread_id, ProcId id) {
 void ProgramModel::Leave(ThreadId thread_id) {
   if (thread_id == ThreadId::kNone) return;
   Thread& thread = threads_[thread_id];
+  // A status may say that the goroutine whose id means none is on another thread.
   if (Goroutine* const goroutine = FindGoroutine(thread.goroutine);
       goroutine != nullptr && goroutine->thread == thread_id) {
     goroutine->thread = ThreadId::kNone;
@@ -63,9 +64,7 @@ void ProgramModel::Leave(ThreadId thread_id) {
 void ProgramModel::Enter(ThreadId thread_id, GoId id) {
   if (thread_id == ThreadId::kNone) return;
   Leave(thread_id);
-  Goroutine& goroutine = goroutines_[id];
-  if (goroutine.thread != ThreadId::kNone) Leave(goroutine.thread);
-  goroutine.thread = thread_id;
+  goroutines_[id].thread = thread_id;
   threads_[thread_id].goroutine = id;
 }
 

@@ -129,6 +129,7 @@ class ProgramModel {
   void SetProcStatus(ProcId id, Proc* proc, ProcStatus status);
   void Bind(ThreadId thread, ProcId id);
   void Unbind(ThreadId thread);
+  // Requires that no other thread has the goroutine: GenerationWriter makes it leave that first.
   void Enter(ThreadId thread, GoId id);
   void Leave(ThreadId thread);
 

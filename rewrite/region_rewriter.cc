@@ -23,10 +23,7 @@ constexpr size_t kMaxLanes = size_t{1} << 16;
 // The runtime counts from 1. If a trace uses larger ids than this, its regions are not changed.
 constexpr int64_t kMaxId = int64_t{1} << 62;
 
-bool EndsGoroutine(EventType type) {
-  return type == EventType::kGoDestroy || type == EventType::kGoDestroySyscall ||
-         type == EventType::kGoSwitchDestroy;
-}
+bool EndsGoroutine(EventType type) { return RuleOf(type).goroutine_becomes == Becomes::kGone; }
 
 // A region whose name is lost stays as it is: GenerationWriter finds out which one ends.
 bool IsRegionEvent(const WriterEvent& event, const TableSource& tables) {

@@ -84,8 +84,8 @@ absl::Status TraceCollector::ReadAll(std::function<void(CollectedGeneration)> on
 
 void TraceCollector::GoToHeader(ByteSource* source) {
   // An error occurs again when the header is read.
-  source->Fill(kMostBeforeHeader).IgnoreError();
-  const size_t pos = FindHeader(source->window().substr(0, kMostBeforeHeader));
+  source->Fill(kMaxBytesBeforeHeader).IgnoreError();
+  const size_t pos = FindHeader(source->window().substr(0, kMaxBytesBeforeHeader));
   if (pos != absl::string_view::npos) source->Skip(pos);
   plan_.header_offset = source->offset();
 }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "gotrace/internal/event_rules.h"
 #include "gotrace/internal/event_spec.h"
 
 namespace gotrace::internal {
@@ -10,8 +11,7 @@ namespace gotrace::internal {
 bool WriterEventCollector::ContinuesSwitch(const Event& event) const {
   if (events_.empty() || event.offset() != last_offset_) return false;
   const WriterEvent& last = events_.back();
-  if (last.type != EventType::kGoSwitch && last.type != EventType::kGoSwitchDestroy) return false;
-  if (event.thread() != last.thread) return false;
+  if (!RuleOf(last.type).IsSwitch() || event.thread() != last.thread) return false;
   return event.type() == EventType::kGoStart
              ? event.transition_resource().id == static_cast<int64_t>(last.args[0])
              : event.goroutine() == last.goroutine;

@@ -1,122 +1,94 @@
 #include "testing/json_value.h"
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <set>
 
+#include "absl/status/status.h"
 #include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
-#include "testing/json_checker.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+// Only here, since it takes longer to compile than the tests of a folder.
+#include "nlohmann/json.hpp"
 
 namespace gotrace::internal {
 namespace {
 
-void AppendUtf8(uint32_t rune, std::string* out) {
-  if (rune < 0x80) {
-    out->push_back(static_cast<char>(rune));
-  } else if (rune < 0x800) {
-    out->push_back(static_cast<char>(0xC0 | rune >> 6));
-    out->push_back(static_cast<char>(0x80 | (rune & 0x3F)));
-  } else {
-    out->push_back(static_cast<char>(0xE0 | rune >> 12));
-    out->push_back(static_cast<char>(0x80 | (rune >> 6 & 0x3F)));
-    out->push_back(static_cast<char>(0x80 | (rune & 0x3F)));
-  }
-}
+using Json = nlohmann::json;
+using Type = JsonValue::Type;
 
-// Parses a text that CheckJson() has accepted.
-class Parser {
+// Receives the parts of a value from the parser. nlohmann's own values would lose the order of
+// members, all but the last of those with the same name, and the spelling of numbers.
+class Builder : public Json::json_sax_t {
  public:
-  explicit Parser(absl::string_view text) : rest_(text) {}
+  JsonValue TakeValue() { return std::move(root_); }
+  const std::string& error() const { return error_; }
 
-  JsonValue Value() {
-    JsonValue value;
-    switch (rest_.front()) {
-      case '{':
-        value.type = JsonValue::Type::kObject;
-        Members(&value);
-        break;
-      case '[':
-        value.type = JsonValue::Type::kArray;
-        Elements(&value);
-        break;
-      case '"':
-        value.type = JsonValue::Type::kString;
-        value.text = String();
-        break;
-      default:
-        value.text = Word();
-        value.type = value.text == "null"                            ? JsonValue::Type::kNull
-                     : value.text == "true" || value.text == "false" ? JsonValue::Type::kBool
-                                                                     : JsonValue::Type::kNumber;
+  bool null() override { return Add(Type::kNull, "null"); }
+  bool boolean(bool value) override { return Add(Type::kBool, value ? "true" : "false"); }
+  bool number_integer(int64_t value) override { return Add(Type::kNumber, absl::StrCat(value)); }
+  bool number_unsigned(uint64_t value) override { return Add(Type::kNumber, absl::StrCat(value)); }
+  bool number_float(double, const std::string& spelling) override {
+    return Add(Type::kNumber, spelling);
+  }
+  bool string(std::string& value) override { return Add(Type::kString, value); }
+  bool binary(Json::binary_t&) override { return false; }  // Not in JSON.
+
+  bool start_object(size_t) override { return Open(Type::kObject); }
+  bool start_array(size_t) override { return Open(Type::kArray); }
+  bool end_object() override { return Close(); }
+  bool end_array() override { return Close(); }
+
+  bool key(std::string& name) override {
+    if (!open_.back().names.insert(name).second) {
+      error_ = absl::StrCat("two members named ", name);
+      return false;
     }
-    return value;
+    open_.back().value->members.emplace_back(name, JsonValue());
+    return true;
+  }
+
+  bool parse_error(size_t, const std::string&, const Json::exception& error) override {
+    error_ = error.what();
+    return false;
   }
 
  private:
-  // Consumes a punctuation mark and the space after it.
-  void Mark() {
-    rest_.remove_prefix(1);
-    Space();
-  }
-  void Space() { rest_ = absl::StripLeadingAsciiWhitespace(rest_); }
+  struct OpenValue {
+    JsonValue* value;
+    std::set<std::string> names;
+  };
 
-  void Members(JsonValue* value) {
-    for (Mark(); rest_.front() != '}';) {
-      std::string name = String();
-      Space();
-      Mark();
-      value->members.emplace_back(std::move(name), Value());
-      Space();
-      if (rest_.front() == ',') Mark();
+  JsonValue* Add(Type type) {
+    JsonValue* value = &root_;
+    if (!open_.empty()) {
+      JsonValue& parent = *open_.back().value;
+      value = parent.type == Type::kObject ? &parent.members.back().second
+                                           : &parent.elements.emplace_back();
     }
-    rest_.remove_prefix(1);
-  }
-
-  void Elements(JsonValue* value) {
-    for (Mark(); rest_.front() != ']';) {
-      value->elements.push_back(Value());
-      Space();
-      if (rest_.front() == ',') Mark();
-    }
-    rest_.remove_prefix(1);
-  }
-
-  std::string Word() {
-    const size_t size = std::min(rest_.find_first_of(",]} \t\r\n"), rest_.size());
-    std::string word(rest_.substr(0, size));
-    rest_.remove_prefix(size);
-    return word;
-  }
-
-  std::string String() {
-    std::string value;
-    for (rest_.remove_prefix(1); rest_.front() != '"';) {
-      if (rest_.front() == '\\') {
-        Escape(&value);
-      } else {
-        value.push_back(rest_.front());
-        rest_.remove_prefix(1);
-      }
-    }
-    rest_.remove_prefix(1);
+    value->type = type;
     return value;
   }
 
-  void Escape(std::string* value) {
-    const char c = rest_[1];
-    if (c == 'u') {
-      uint32_t rune = 0;
-      if (absl::SimpleHexAtoi(rest_.substr(2, 4), &rune)) AppendUtf8(rune, value);
-      rest_.remove_prefix(6);
-      return;
-    }
-    constexpr absl::string_view kNames = "bfnrt";
-    const size_t name = kNames.find(c);
-    value->push_back(name == absl::string_view::npos ? c : "\b\f\n\r\t"[name]);
-    rest_.remove_prefix(2);
+  bool Add(Type type, absl::string_view text) {
+    Add(type)->text = std::string(text);
+    return true;
   }
 
-  absl::string_view rest_;
+  bool Open(Type type) {
+    open_.push_back({Add(type), {}});
+    return true;
+  }
+
+  bool Close() {
+    open_.pop_back();
+    return true;
+  }
+
+  JsonValue root_;
+  std::vector<OpenValue> open_;  // From the outermost to the innermost.
+  std::string error_;
 };
 
 }  // namespace
@@ -129,10 +101,17 @@ const JsonValue* JsonValue::Find(absl::string_view name) const {
 }
 
 absl::StatusOr<JsonValue> ParseJson(absl::string_view text) {
-  text = absl::StripAsciiWhitespace(text);
-  const std::string error = CheckJson(text);
-  if (!error.empty()) return absl::InvalidArgumentError(error);
-  return Parser(text).Value();
+  // The parser skips a byte-order mark, and takes NUL for the end of the text.
+  if (absl::StartsWith(text, "\xEF\xBB\xBF")) return absl::InvalidArgumentError("byte-order mark");
+  if (absl::StrContains(text, '\0')) return absl::InvalidArgumentError("NUL");
+  Builder builder;
+  if (Json::sax_parse(text.begin(), text.end(), &builder)) return builder.TakeValue();
+  return absl::InvalidArgumentError(builder.error());
+}
+
+std::string CheckJson(absl::string_view text) {
+  if (text != absl::StripAsciiWhitespace(text)) return "space before or after the value";
+  return std::string(ParseJson(text).status().message());
 }
 
 }  // namespace gotrace::internal

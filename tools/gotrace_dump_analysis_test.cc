@@ -1,5 +1,6 @@
 // Runs the commands that analyse traces as their users do.
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "testing/json_value.h"
 #include "testing/subprocess.h"
 #include "testing/test_directory.h"
+#include "tools/cli/registry.h"
 
 namespace gotrace::internal {
 namespace gotrace_dump_analysis_test {
@@ -110,6 +112,8 @@ TEST_F(AnalysisCommands, PrintJsonAsTheSchemasSay) {
   const Form forms[] = {
       {{"goroutines"}, "goroutines"},
       {{"goroutines", "--each"}, "goroutines"},
+      {{"goroutines", "--at=60ms"}, "goroutines"},
+      {{"goroutines", "--at=60ms", "--each"}, "goroutines"},
       {{"tasks"}, "tasks"},
       {{"tasks", "--each"}, "tasks"},
       {{"regions"}, "regions"},
@@ -146,6 +150,14 @@ TEST_F(AnalysisCommands, PrintJsonAsTheSchemasSay) {
     for (const std::string& file : {annotations_, trace_, gc, broken, cut}) check(file, "--top=0");
     check(cut, "--salvage");
     EXPECT_GT(rows, 3);
+  }
+  std::set<absl::string_view> tested = {"diff", "heap", "path"};  // By tests of their own.
+  for (const Form& form : forms) tested.insert(form.args[0]);
+  for (const auto& command : MakeCommands()) {
+    for (const Flag& flag : command->Flags()) {
+      if (flag.name != "sort") continue;
+      EXPECT_TRUE(tested.contains(command->text().name)) << command->text().name;
+    }
   }
 }
 
@@ -190,6 +202,28 @@ TEST_F(AnalysisCommands, TakeSeveralFiles) {
   EXPECT_TRUE(absl::StartsWith(csv.back(), absl::StrCat(trace_, ",")));
   const std::string text = DumpOutput({"tasks", annotations_, trace_});
   EXPECT_TRUE(absl::StartsWith(text, absl::StrCat("== ", annotations_, " ==\n")));
+}
+
+TEST_F(AnalysisCommands, ShowAMoment) {
+  const std::string gc = Write("gc.trace", ReadTestTrace("go1.27-gc.trace"));
+  uint64_t goroutines = 0;
+  for (const std::string& row :
+       Lines(DumpOutput({"goroutines", "--at=60ms", "--format=jsonl", "--top=0", gc}))) {
+    goroutines += static_cast<uint64_t>(Number(Parse(row), "count"));
+  }
+  const std::vector<std::string> each =
+      Lines(DumpOutput({"goroutines", "--at=60ms", "--each", "--format=csv", gc}));
+  EXPECT_EQ(each.size(), goroutines + 1);
+  // Those that exist at a moment by the table of their states.
+  EXPECT_EQ(DumpOutput({"sql", "--format=csv", gc,
+                        "SELECT count(*) AS n FROM g_states, (SELECT start_ns + 60000000 AS at "
+                        "FROM traces) WHERE begin_ns < at AND end_ns >= at"}),
+            absl::StrCat("n\n", goroutines, "\n"));
+  const std::vector<std::string> text =
+      Lines(DumpOutput({"goroutines", "--at=60ms", "--each", "--top=2", gc}));
+  EXPECT_TRUE(absl::StartsWith(text[0], " G      FOR  STATE")) << text[0];
+  EXPECT_EQ(RunDump({"goroutines", "--at=60ms", "--from=1ms", gc}).exit_code, 2);
+  EXPECT_EQ(RunDump({"goroutines", "--at=60ms", "--to=1ms", gc}).exit_code, 2);
 }
 
 TEST_F(AnalysisCommands, AnalyseAWindow) {

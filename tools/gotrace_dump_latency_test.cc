@@ -258,6 +258,11 @@ TEST_F(LatencyCommands, PrintLeaks) {
   };
   EXPECT_EQ(counts(leaks[0]), "00001");
   EXPECT_EQ(Rows({"leaks", "--longer=4340674ns", blocking_}).size(), 1);
+  const SubprocessResult above = RunDump({"leaks", "--longer=1ms", "--fail-above=1", blocking_});
+  EXPECT_EQ(above.exit_code, 3);
+  EXPECT_TRUE(absl::StrContains(above.err, "2 goroutines have been blocked")) << above.err;
+  EXPECT_EQ(Lines(above.out).size(), 3);
+  EXPECT_EQ(RunDump({"leaks", "--longer=1ms", "--fail-above=2", blocking_}).exit_code, 0);
   const std::vector<std::string> text = Lines(DumpOutput({"leaks", "--longer=1ms", blocking_}));
   ASSERT_EQ(text.size(), 3);
   EXPECT_TRUE(absl::StartsWith(text[0], "COUNT  LONGEST  OVER TIME  REASON ")) << text[0];

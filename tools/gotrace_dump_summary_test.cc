@@ -5,6 +5,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "gotrace/trace_summary.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 #include "testing/json_schema.h"
@@ -50,6 +52,28 @@ TEST_F(SummaryCommand, PrintsAPage) {
   const std::string both = DumpOutput({"summary", gc_, blocking_});
   EXPECT_TRUE(absl::StrContains(both, blocking_)) << both;
   EXPECT_TRUE(absl::StrContains(both, page)) << both;
+}
+
+// The syscalls of this trace are nearly all that it does.
+TEST_F(SummaryCommand, SuspectsWhatTakesTheTime) {
+  const std::string calls = Write("syscalls.trace", ReadTestTrace("go1.27-syscalls.trace"));
+  const JsonValue summary = Parse(DumpOutput({"summary", "--json", calls}));
+  const std::vector<JsonValue>& suspicions = summary.Find("suspicions")->elements;
+  ASSERT_EQ(suspicions.size(), 1);
+  EXPECT_EQ(Member(suspicions[0], "id"), "syscalls");
+  const std::string text = Member(suspicions[0], "text");
+  EXPECT_TRUE(absl::StrContains(DumpOutput({"summary", calls}), text.substr(0, 40))) << text;
+  const JsonValue schema = ReadSchema("docs/summary.schema.json");
+  EXPECT_EQ(CheckAgainstSchema(schema, Parse(DumpOutput({"summary", "--json", calls}))), "");
+}
+
+TEST_F(SummaryCommand, SuspicionsHaveCommandsThatExist) {
+  for (size_t kind = 0; kind < kSuspicionKindEnd; ++kind) {
+    const absl::string_view command = SuspicionCommand(static_cast<SuspicionKind>(kind));
+    std::vector<std::string> args = absl::StrSplit(command, ' ');
+    args.push_back(blocking_);
+    EXPECT_NE(DumpOutput(args), "") << command;
+  }
 }
 
 TEST_F(SummaryCommand, PrintsJsonAsTheSchemaSays) {

@@ -297,6 +297,8 @@ TEST(Dump, FiltersByTimeAndNumber) {
   const int64_t end = all.back().time();
   for (const std::string& last : {absl::StrCat("@", end), absl::StrCat(end - start, "ns")}) {
     EXPECT_EQ(DumpOutput({"--from", last, path}), all.back().text);
+    const SubprocessResult none = RunDump({"--from", last, "--kind=Log", path});
+    EXPECT_TRUE(absl::StrContains(none.err, "no event matches")) << none.err;
   }
   for (const std::string& late : {std::string("inf"), absl::StrCat("@", end + 1)}) {
     const SubprocessResult result = RunDump({"--from", late, path});

@@ -336,7 +336,7 @@ class ValidateJson : public Validate {
   }
 
   // How many elements the longest `name` of the findings has.
-  static size_t MostElements(const JsonValue& line, absl::string_view name) {
+  static size_t MaxElements(const JsonValue& line, absl::string_view name) {
     size_t most = 0;
     for (const JsonValue& finding : line.Find("findings")->elements) {
       const JsonValue* const member = finding.Find(name);
@@ -362,7 +362,7 @@ TEST_F(ValidateJson, OfATraceWithAWarning) {
 TEST_F(ValidateJson, OfABrokenTraceWithHistory) {
   const JsonValue line = Line({broken_});
   EXPECT_EQ(Verdict(line), "broken");
-  EXPECT_EQ(MostElements(line, "history"), 2);
+  EXPECT_EQ(MaxElements(line, "history"), 2);
 }
 
 TEST_F(ValidateJson, OfFoldedFindings) {

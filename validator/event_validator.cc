@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "parser/event/event_access.h"
 #include "parser/event/event_tables.h"
+#include "parser/event/trace_clock.h"
 #include "parser/order/fault_context.h"
 #include "util/quote.h"
 
@@ -28,8 +29,9 @@ bool RunAlike(uint64_t mono, uint64_t trace) {
   return mono < kMinForRate || std::abs(ratio - 1) <= kMaxDeviation;
 }
 
-uint64_t StepOf(int64_t from, int64_t to) {
-  return static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
+// Returns the nanoseconds of the trace clock between two snapshots, of which `to` is later.
+uint64_t TraceTimeBetween(const ClockSnapshot& from, const ClockSnapshot& to) {
+  return static_cast<uint64_t>(TraceClock::Subtract(to.trace_time, from.trace_time));
 }
 
 bool IsComplete(const StackFrame& frame) {
@@ -45,10 +47,7 @@ bool IsComplete(const Stack& stack) {
   return true;
 }
 
-bool IsStatusEvent(EventType type) {
-  return type == EventType::kGoStatus || type == EventType::kGoStatusStack ||
-         type == EventType::kProcStatus;
-}
+bool IsStatusEvent(EventType type) { return RuleOf(type).subject_becomes == Becomes::kStated; }
 
 // The maximum number of regions to search for the one that ends. A broken trace may open any number
 // of regions and end others.
@@ -425,7 +424,7 @@ void EventValidator::CompareClocks(const Event& event, const ClockSnapshot& cloc
   check_order(clocks.trace_time > last_clocks_->trace_time, "trace");
   if (clocks.mono <= last_clocks_->mono || clocks.trace_time <= last_clocks_->trace_time) return;
   const uint64_t mono = clocks.mono - last_clocks_->mono;
-  const uint64_t trace = StepOf(last_clocks_->trace_time, clocks.trace_time);
+  const uint64_t trace = TraceTimeBetween(*last_clocks_, clocks);
   if (RunAlike(mono, trace)) return;
   Report(CheckId::kClockSnapshotRate, event, {},
          absl::StrFormat("expected %d ns of the trace clock between the snapshots, as of the "
@@ -436,7 +435,7 @@ void EventValidator::CompareClocks(const Event& event, const ClockSnapshot& cloc
 bool EventValidator::ClocksAgree(const ClockSnapshot& last, const ClockSnapshot& clocks) {
   return clocks.wall > last.wall && clocks.mono > last.mono &&
          clocks.trace_time > last.trace_time &&
-         RunAlike(clocks.mono - last.mono, StepOf(last.trace_time, clocks.trace_time));
+         RunAlike(clocks.mono - last.mono, TraceTimeBetween(last, clocks));
 }
 
 void EventValidator::CheckLabel(const Event& event) {

@@ -151,7 +151,7 @@ class EventValidator {
   // Checks the stack that the event refers to, and the stack that a new goroutine begins with.
   void CheckStacks(const Event& event) {
     CheckStackOnce(event, event.stack());
-    if (event.type() == EventType::kGoCreate || event.type() == EventType::kGoCreateBlocked) {
+    if (kNewStackArgs[static_cast<uint8_t>(event.type())] >= 0) {
       CheckStackOnce(event, event.transition_stack());
     }
   }

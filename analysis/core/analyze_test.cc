@@ -60,8 +60,8 @@ std::string ResultOf(const GoroutineStats& stats, const Interner& names) {
 
 std::string ResultOf(const TaskStats& stats, const Interner& names) {
   std::string text;
-  for (const TaskLife& task : stats.tasks()) absl::StrAppend(&text, TextOf(names, task));
-  for (const RegionLife& region : stats.regions()) absl::StrAppend(&text, TextOf(names, region));
+  for (const TaskSpan& task : stats.tasks()) absl::StrAppend(&text, TextOf(names, task));
+  for (const RegionSpan& region : stats.regions()) absl::StrAppend(&text, TextOf(names, region));
   return text;
 }
 
@@ -161,7 +161,7 @@ TEST(Analyze, CutsResultsToAWindow) {
   Reader again = *Reader::FromBytes(bytes);
   EventTimes times;
   while (const Event* const event = again.Next()) {
-    times.See(*event);
+    times.Add(*event);
     if (event->time() < from) options.window.wall_from = times.WallTime(from);
     if (event->time() < to) options.window.wall_to = times.WallTime(to);
   }

@@ -27,19 +27,19 @@ std::string TextOf(const std::optional<int64_t>& time) {
 
 }  // namespace
 
-std::string TextOf(const Interner& interner, const GoroutineLife& life) {
-  return absl::StrCat("goroutine\t", life.goroutine.value, "\t", Quoted(interner.String(life.name)),
-                      "\t", life.creation, "\t", life.start.value_or(0), "\t", life.end.value_or(0),
-                      "\t", TextOf(interner, life.times), "\n");
+std::string TextOf(const Interner& interner, const GoroutineSpan& span) {
+  return absl::StrCat("goroutine\t", span.goroutine.value, "\t", Quoted(interner.String(span.name)),
+                      "\t", span.creation, "\t", span.start.value_or(0), "\t", span.end.value_or(0),
+                      "\t", TextOf(interner, span.times), "\n");
 }
 
-std::string TextOf(const Interner& interner, const RegionLife& region) {
+std::string TextOf(const Interner& interner, const RegionSpan& region) {
   return absl::StrCat("region\t", region.goroutine.value, "\t", region.task.value, "\t",
                       Quoted(interner.String(region.type)), "\t", TextOf(region.begin), "\t",
                       TextOf(region.end), "\t", TextOf(interner, region.times), "\n");
 }
 
-std::string TextOf(const Interner& interner, const TaskLife& task) {
+std::string TextOf(const Interner& interner, const TaskSpan& task) {
   const std::string parent = task.parent == TaskId::kNone ? "-" : absl::StrCat(task.parent.value);
   return absl::StrCat("task\t", task.task.value, "\t", parent, "\t",
                       Quoted(interner.String(task.type)), "\t", TextOf(task.begin), "\t",

@@ -11,9 +11,9 @@
 namespace gotrace::internal {
 
 // Return one line each, with a line break at its end.
-std::string TextOf(const Interner& interner, const GoroutineLife& life);
-std::string TextOf(const Interner& interner, const RegionLife& region);
-std::string TextOf(const Interner& interner, const TaskLife& task);
+std::string TextOf(const Interner& interner, const GoroutineSpan& span);
+std::string TextOf(const Interner& interner, const RegionSpan& region);
+std::string TextOf(const Interner& interner, const TaskSpan& task);
 
 // Returns the number, the sums and the quantiles of the group.
 std::string TextOf(const Interner& interner, const GoroutineGroup& group);

@@ -229,7 +229,7 @@ class ProcStats::Impl {
 };
 
 void ProcStats::Impl::AddEvents(absl::Span<const Event> events) {
-  goroutines_.SeeEvents(events);
+  goroutines_.AddEvents(events);
   for (const Event& event : events) {
     last_event_ = std::max(last_event_, event.time());
     assists_.Add(event);

@@ -16,6 +16,7 @@
 #include "gotrace/event.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/states.h"
+#include "parser/event/event_access.h"
 
 namespace gotrace {
 
@@ -25,7 +26,7 @@ using internal::SubtractTime;
 namespace {
 
 struct Goroutine {
-  GoroutineLife life;
+  GoroutineSpan span;
 
   // The time since which it is in the state, or 0.
   int64_t running = 0;
@@ -36,8 +37,8 @@ struct Goroutine {
   int64_t syscall_without_proc = 0;
 
   absl::flat_hash_map<StringId, int64_t> open_ranges;  // When they began.
-  std::vector<RegionLife> open_regions;  // Their times are those of the goroutine when they began.
-  std::vector<RegionLife> regions;       // The regions that ended.
+  std::vector<RegionSpan> open_regions;  // Their times are those of the goroutine when they began.
+  std::vector<RegionSpan> regions;       // The regions that ended.
 
   // Forgets everything that is open.
   void Close() {
@@ -53,8 +54,8 @@ using ProcRange = std::pair<ProcId, StringId>;
 
 // Returns the times up to now, including the current states.
 ExecutionTimes TimesAt(int64_t now, const Goroutine& goroutine) {
-  ExecutionTimes times = goroutine.life.times;
-  if (times.total == 0) times.total = Between(goroutine.life.creation, now);
+  ExecutionTimes times = goroutine.span.times;
+  if (times.total == 0) times.total = Between(goroutine.span.creation, now);
   if (goroutine.running != 0) AddTime(Between(goroutine.running, now), &times.running);
   if (goroutine.runnable != 0) AddTime(Between(goroutine.runnable, now), &times.runnable);
   if (goroutine.blocked != 0) {
@@ -96,9 +97,9 @@ class GoCompatibleStats::Impl {
   void Add(const Event& event);
   void Finish();
 
-  std::vector<GoroutineLife> lives;
-  std::vector<RegionLife> regions;
-  std::vector<TaskLife> tasks;
+  std::vector<GoroutineSpan> spans;
+  std::vector<RegionSpan> regions;
+  std::vector<TaskSpan> tasks;
 
  private:
   void AddGoTransition(const Event& event);
@@ -119,8 +120,8 @@ class GoCompatibleStats::Impl {
   // Adds a goroutine, which replaces any with the same id.
   Goroutine& Make(GoId id, int64_t creation) {
     Goroutine& goroutine = goroutines_[id] = {};
-    goroutine.life.goroutine = id;
-    goroutine.life.creation = creation;
+    goroutine.span.goroutine = id;
+    goroutine.span.creation = creation;
     return goroutine;
   }
 
@@ -130,6 +131,10 @@ class GoCompatibleStats::Impl {
   void Sort(ExecutionTimes* times) const {
     internal::SortByName(interner_, &times->blocked);
     internal::SortByName(interner_, &times->ranges);
+  }
+
+  StringId ReasonOf(const Event& event) {
+    return interner_.InternString(event, internal::EventAccess::ReasonId(event));
   }
 
   Interner& interner_;
@@ -195,7 +200,7 @@ void GoCompatibleStats::Impl::AddGoTransition(const Event& event) {
   Goroutine* goroutine = Find(id);
   if (from == GoState::kNotExist) {
     const Goroutine* const creator = Find(event.goroutine());
-    std::vector<RegionLife> inherited;
+    std::vector<RegionSpan> inherited;
     if (creator != nullptr && !creator->open_regions.empty()) {
       inherited.push_back(
           {.goroutine = id, .task = creator->open_regions.back().task, .begin = event.time()});
@@ -204,16 +209,16 @@ void GoCompatibleStats::Impl::AddGoTransition(const Event& event) {
     goroutine->open_regions = std::move(inherited);
   } else if (from == GoState::kUndetermined || goroutine == nullptr) {
     goroutine = &Make(id, generation_begin_);
-    goroutine->life.is_older = true;
+    goroutine->span.is_older = true;
     // It has been in the state since the generation began.
     const int64_t before = Between(generation_begin_, event.time());
-    ExecutionTimes& times = goroutine->life.times;
+    ExecutionTimes& times = goroutine->span.times;
     switch (to) {
       case GoState::kRunning:
         AddTime(before, &times.running);
         break;
       case GoState::kWaiting:
-        times.blocked.Add(interner_.InternString(event.transition_reason()), before);
+        times.blocked.Add(ReasonOf(event), before);
         break;
       case GoState::kRunnable:
         AddTime(before, &times.runnable);
@@ -227,15 +232,15 @@ void GoCompatibleStats::Impl::AddGoTransition(const Event& event) {
   } else {
     LeaveState(from, event.time(), goroutine);
   }
-  if (goroutine->life.name == StringId::kEmpty) {
-    goroutine->life.name =
+  if (goroutine->span.name == StringId::kEmpty) {
+    goroutine->span.name =
         interner_.RootFunctionId(interner_.InternStack(event.transition_stack()));
   }
   EnterState(to, event, goroutine);
 }
 
 void GoCompatibleStats::Impl::LeaveState(GoState state, int64_t now, Goroutine* goroutine) {
-  ExecutionTimes& times = goroutine->life.times;
+  ExecutionTimes& times = goroutine->span.times;
   switch (state) {
     case GoState::kRunning:
       AddTime(Between(goroutine->running, now), &times.running);
@@ -257,7 +262,7 @@ void GoCompatibleStats::Impl::LeaveState(GoState state, int64_t now, Goroutine* 
       AddTime(Between(goroutine->syscall, lost == 0 ? now : lost), &times.syscall);
       if (lost != 0) AddTime(Between(lost, now), &times.syscall_blocked);
       goroutine->syscall = goroutine->syscall_without_proc = 0;
-      const auto proc = syscall_procs_.find(goroutine->life.goroutine);
+      const auto proc = syscall_procs_.find(goroutine->span.goroutine);
       if (proc == syscall_procs_.end()) break;
       in_syscall_.erase(proc->second);
       syscall_procs_.erase(proc);
@@ -273,13 +278,13 @@ void GoCompatibleStats::Impl::EnterState(GoState state, const Event& event, Goro
   switch (state) {
     case GoState::kRunning:
       goroutine->running = now;
-      if (!goroutine->life.start.has_value()) goroutine->life.start = now;
+      if (!goroutine->span.start.has_value()) goroutine->span.start = now;
       break;
     case GoState::kRunnable:
       goroutine->runnable = now;
       break;
     case GoState::kWaiting: {
-      const StringId reason = interner_.InternString(event.transition_reason());
+      const StringId reason = ReasonOf(event);
       // See A3 in DIVERGENCES.md.
       if (reason == forever_) return End(now, /*is_over=*/false, goroutine);
       goroutine->blocked = now;
@@ -287,8 +292,8 @@ void GoCompatibleStats::Impl::EnterState(GoState state, const Event& event, Goro
       break;
     }
     case GoState::kSyscall:
-      in_syscall_[event.proc()] = goroutine->life.goroutine;
-      syscall_procs_[goroutine->life.goroutine] = event.proc();
+      in_syscall_[event.proc()] = goroutine->span.goroutine;
+      syscall_procs_[goroutine->span.goroutine] = event.proc();
       goroutine->syscall = now;
       break;
     case GoState::kNotExist:
@@ -323,7 +328,7 @@ void GoCompatibleStats::Impl::BeginRange(const Event& event) {
   const int64_t begin = is_active ? generation_begin_ : event.time();
   const auto [open, is_new] = goroutine->open_ranges.try_emplace(name, begin);
   if (is_new) return;
-  if (is_active) goroutine->life.times.ranges.Add(name, Between(open->second, begin));
+  if (is_active) goroutine->span.times.ranges.Add(name, Between(open->second, begin));
   open->second = begin;
 }
 
@@ -343,12 +348,12 @@ void GoCompatibleStats::Impl::EndRange(const Event& event) {
   if (goroutine == nullptr) return;
   const auto open = goroutine->open_ranges.find(name);
   if (open == goroutine->open_ranges.end()) return;
-  goroutine->life.times.ranges.Add(name, Between(open->second, event.time()));
+  goroutine->span.times.ranges.Add(name, Between(open->second, event.time()));
   goroutine->open_ranges.erase(open);
 }
 
 void GoCompatibleStats::Impl::AddTask(const Event& event) {
-  TaskLife& task = tasks_.AddTask(event);
+  TaskSpan& task = tasks_.AddTask(event);
   // See A12 in DIVERGENCES.md.
   if (event.task().type.empty()) task.type = StringId::kEmpty;
   if (const TaskId parent = task.parent; parent != TaskId::kNone) tasks_.Mention(parent);
@@ -370,7 +375,7 @@ void GoCompatibleStats::Impl::BeginRegion(const Event& event) {
 void GoCompatibleStats::Impl::EndRegion(const Event& event) {
   Goroutine* const goroutine = Find(event.goroutine());
   if (goroutine == nullptr) return;
-  RegionLife ended;
+  RegionSpan ended;
   if (!goroutine->open_regions.empty()) {
     ended = std::move(goroutine->open_regions.back());
     goroutine->open_regions.pop_back();
@@ -388,12 +393,12 @@ void GoCompatibleStats::Impl::EndRegion(const Event& event) {
 }
 
 void GoCompatibleStats::Impl::End(int64_t now, bool is_over, Goroutine* goroutine) {
-  GoroutineLife& life = goroutine->life;
-  if (!is_over) life.end = now;
-  life.times = TimesAt(now, *goroutine);
-  if (!IsOfRuntime(interner_.String(life.name))) {
-    for (RegionLife& region : goroutine->open_regions) {
-      region.times = Difference(life.times, region.times);
+  GoroutineSpan& span = goroutine->span;
+  if (!is_over) span.end = now;
+  span.times = TimesAt(now, *goroutine);
+  if (!IsOfRuntime(interner_.String(span.name))) {
+    for (RegionSpan& region : goroutine->open_regions) {
+      region.times = Difference(span.times, region.times);
       if (!is_over) region.end = now;
       goroutine->regions.push_back(std::move(region));
     }
@@ -408,16 +413,16 @@ void GoCompatibleStats::Impl::Finish() {
   for (const GoId id : ids) {
     Goroutine& goroutine = goroutines_[id];
     End(now_, /*is_over=*/true, &goroutine);
-    Sort(&goroutine.life.times);
-    lives.push_back(std::move(goroutine.life));
+    Sort(&goroutine.span.times);
+    spans.push_back(std::move(goroutine.span));
     absl::c_stable_sort(goroutine.regions,
-                        [](const RegionLife& a, const RegionLife& b) { return a.begin < b.begin; });
-    for (RegionLife& region : goroutine.regions) {
+                        [](const RegionSpan& a, const RegionSpan& b) { return a.begin < b.begin; });
+    for (RegionSpan& region : goroutine.regions) {
       Sort(&region.times);
       regions.push_back(std::move(region));
     }
   }
-  for (TaskLife& task : tasks_.Take()) tasks.push_back(std::move(task));
+  for (TaskSpan& task : tasks_.Take()) tasks.push_back(std::move(task));
 }
 
 GoCompatibleStats::GoCompatibleStats(Interner* interner)
@@ -433,8 +438,8 @@ absl::Status GoCompatibleStats::Finish() {
   return absl::OkStatus();
 }
 
-absl::Span<const GoroutineLife> GoCompatibleStats::goroutines() const { return impl_->lives; }
-absl::Span<const RegionLife> GoCompatibleStats::regions() const { return impl_->regions; }
-absl::Span<const TaskLife> GoCompatibleStats::tasks() const { return impl_->tasks; }
+absl::Span<const GoroutineSpan> GoCompatibleStats::goroutines() const { return impl_->spans; }
+absl::Span<const RegionSpan> GoCompatibleStats::regions() const { return impl_->regions; }
+absl::Span<const TaskSpan> GoCompatibleStats::tasks() const { return impl_->tasks; }
 
 }  // namespace gotrace

@@ -33,14 +33,14 @@ TEST(GoCompatibleStats, AreThoseOfGoForEveryTrace) {
     ASSERT_TRUE(ReadInto(*reader, {&stats}).ok());
     std::string text;
     auto region = stats.regions().begin();
-    for (const GoroutineLife& life : stats.goroutines()) {
-      absl::StrAppend(&text, TextOf(interner, life));
-      for (; region != stats.regions().end() && region->goroutine == life.goroutine; ++region) {
+    for (const GoroutineSpan& span : stats.goroutines()) {
+      absl::StrAppend(&text, TextOf(interner, span));
+      for (; region != stats.regions().end() && region->goroutine == span.goroutine; ++region) {
         absl::StrAppend(&text, TextOf(interner, *region));
       }
     }
     EXPECT_EQ(region, stats.regions().end());
-    for (const TaskLife& task : stats.tasks()) absl::StrAppend(&text, TextOf(interner, task));
+    for (const TaskSpan& task : stats.tasks()) absl::StrAppend(&text, TextOf(interner, task));
     EXPECT_EQ(text, stored[test.name]);
   }
 }

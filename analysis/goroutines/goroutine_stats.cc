@@ -120,22 +120,22 @@ class GoroutineStats::Impl {
   void Merge(Impl& next, const InternerMap& ids);
   void Finish(int64_t end);
 
-  absl::Span<const GoroutineLife> lives() const { return lives_; }
+  absl::Span<const GoroutineSpan> goroutines() const { return spans_; }
   absl::Span<const GoroutineGroup> groups() const { return groups_; }
 
  private:
   struct Data {
-    GoroutineLife life;
+    GoroutineSpan span;
     int64_t last = 0;  // The end of the last interval.
   };
   using Goroutines = PartialGoroutines<Data>;
 
   void AddRange(const RuntimeRange& range);
 
-  // Adds a complete life.
+  // Adds a goroutine whose span is complete.
   void Keep(const Goroutines::Entry& entry);
 
-  // Adds the rest of a life, from the following part of the trace.
+  // Adds the rest of a goroutine's span, from the following part of the trace.
   static void Continue(Goroutines::Entry& rest, Goroutines::Entry& entry);
 
   Interner& interner_;
@@ -150,14 +150,14 @@ class GoroutineStats::Impl {
       [this](const RuntimeRange& range) { AddRange(range); },
       RangeTracker::Details::kNone};
 
-  std::vector<GoroutineLife> lives_;
+  std::vector<GoroutineSpan> spans_;
   absl::flat_hash_map<StringId, GoroutineGroup> groups_by_name_;
   std::vector<GoroutineGroup> groups_;
 };
 
 void GoroutineStats::Impl::AddEvents(absl::Span<const Event> events) {
   for (const Event& event : events) ranges_.Add(event);
-  goroutines_.SeeEvents(events);
+  goroutines_.AddEvents(events);
 }
 
 void GoroutineStats::Impl::AddRange(const RuntimeRange& range) {
@@ -165,27 +165,27 @@ void GoroutineStats::Impl::AddRange(const RuntimeRange& range) {
   const int64_t end = std::min(range.end, options_.filter.times.to);
   const GoId goroutine = range.goroutine;
   if (goroutine == GoId::kNone || !options_.filter.Selects(goroutine) || begin >= end) return;
-  goroutines_.Of(goroutine).data.life.times.ranges.Add(range.name, Between(begin, end));
+  goroutines_.Of(goroutine).data.span.times.ranges.Add(range.name, Between(begin, end));
 }
 
 void GoroutineStats::Impl::AddGoroutine(const GoInterval& interval) {
   if (!options_.filter.Selects(interval.goroutine)) return;
   Goroutines::Entry& entry = goroutines_.Begin(interval);
-  GoroutineLife& life = entry.data.life;
+  GoroutineSpan& span = entry.data.span;
   int64_t& last = entry.data.last;
-  if (life.goroutine == GoId::kNone) {
-    life.goroutine = interval.goroutine;
-    life.creation = last = interval.begin;
-    life.is_older = entry.is_older;
+  if (span.goroutine == GoId::kNone) {
+    span.goroutine = interval.goroutine;
+    span.creation = last = interval.begin;
+    span.is_older = entry.is_older;
   }
-  if (life.name == StringId::kEmpty) life.name = interner_.RootFunctionId(interval.stack);
+  if (span.name == StringId::kEmpty) span.name = interner_.RootFunctionId(interval.stack);
   last = std::max(last, interval.end);
   const int64_t duration = static_cast<int64_t>(interval.duration());
-  ExecutionTimes& times = life.times;
+  ExecutionTimes& times = span.times;
   switch (interval.state) {
     case GoState::kRunning:
       AddTime(duration, &times.running);
-      if (!life.start.has_value()) life.start = interval.begin;
+      if (!span.start.has_value()) span.start = interval.begin;
       break;
     case GoState::kRunnable:
       AddTime(duration, &times.runnable);
@@ -200,46 +200,46 @@ void GoroutineStats::Impl::AddGoroutine(const GoInterval& interval) {
     default:
       break;
   }
-  if (interval.ends_life) life.end = interval.end;
+  if (interval.ends_life) span.end = interval.end;
   goroutines_.End(interval, entry);
 }
 
 void GoroutineStats::Impl::Keep(const Goroutines::Entry& entry) {
   if (!entry.is_seen) return;
-  const GoroutineLife& life = entry.data.life;
-  GoroutineGroup& group = groups_by_name_[life.name];
-  group.name = life.name;
-  ExecutionTimes times = life.times;
-  times.total = Between(life.creation, entry.data.last);
+  const GoroutineSpan& span = entry.data.span;
+  GoroutineGroup& group = groups_by_name_[span.name];
+  group.name = span.name;
+  ExecutionTimes times = span.times;
+  times.total = Between(span.creation, entry.data.last);
   group.Add(times);
   if (!options_.keep_each) return;
-  lives_.push_back(life);
-  lives_.back().times = std::move(times);
+  spans_.push_back(span);
+  spans_.back().times = std::move(times);
 }
 
 void GoroutineStats::Impl::Continue(Goroutines::Entry& rest, Goroutines::Entry& entry) {
   // A goroutine that was not seen has only ranges.
   if (!entry.is_seen) std::swap(rest.data, entry.data);
-  GoroutineLife& life = entry.data.life;
-  const GoroutineLife& more = rest.data.life;
-  life.times.Add(more.times);
+  GoroutineSpan& span = entry.data.span;
+  const GoroutineSpan& more = rest.data.span;
+  span.times.Add(more.times);
   if (!entry.is_seen || !rest.is_seen) return;
-  if (life.name == StringId::kEmpty) life.name = more.name;
-  if (!life.start.has_value()) life.start = more.start;
-  life.end = more.end;
+  if (span.name == StringId::kEmpty) span.name = more.name;
+  if (!span.start.has_value()) span.start = more.start;
+  span.end = more.end;
   entry.data.last = rest.data.last;
 }
 
 void GoroutineStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   ranges_.Merge(next.ranges_, ids);
   goroutines_.Merge(next.goroutines_, [&](Data* data) {
-    data->life.name = ids(data->life.name);
-    MapIds(ids, &data->life.times);
+    data->span.name = ids(data->span.name);
+    MapIds(ids, &data->span.times);
   });
-  for (GoroutineLife& life : next.lives_) {
-    life.name = ids(life.name);
-    MapIds(ids, &life.times);
-    lives_.push_back(std::move(life));
+  for (GoroutineSpan& span : next.spans_) {
+    span.name = ids(span.name);
+    MapIds(ids, &span.times);
+    spans_.push_back(std::move(span));
   }
   for (auto& [name, group] : next.groups_by_name_) {
     group.name = ids(name);
@@ -253,7 +253,7 @@ void GoroutineStats::Impl::Merge(Impl& next, const InternerMap& ids) {
 void GoroutineStats::Impl::Finish(int64_t end) {
   ranges_.Finish(end);
   goroutines_.Finish();
-  absl::c_sort(lives_, [](const GoroutineLife& a, const GoroutineLife& b) {
+  absl::c_sort(spans_, [](const GoroutineSpan& a, const GoroutineSpan& b) {
     return a.creation != b.creation ? a.creation < b.creation : a.goroutine < b.goroutine;
   });
   for (auto& [name, group] : groups_by_name_) groups_.push_back(std::move(group));
@@ -261,7 +261,7 @@ void GoroutineStats::Impl::Finish(int64_t end) {
     internal::SortByName(interner_, &group.times.blocked);
     internal::SortByName(interner_, &group.times.ranges);
   }
-  for (GoroutineLife& life : lives_) internal::SortByName(interner_, &life.times.ranges);
+  for (GoroutineSpan& span : spans_) internal::SortByName(interner_, &span.times.ranges);
   absl::c_sort(groups_, [&](const GoroutineGroup& a, const GoroutineGroup& b) {
     return interner_.String(a.name) < interner_.String(b.name);
   });
@@ -281,7 +281,7 @@ void GoroutineStats::Merge(GoroutineStats&& next, const InternerMap& ids) {
 }
 void GoroutineStats::Finish(int64_t end) { impl_->Finish(end); }
 
-absl::Span<const GoroutineLife> GoroutineStats::lives() const { return impl_->lives(); }
+absl::Span<const GoroutineSpan> GoroutineStats::goroutines() const { return impl_->goroutines(); }
 absl::Span<const GoroutineGroup> GoroutineStats::groups() const { return impl_->groups(); }
 
 }  // namespace gotrace

@@ -34,8 +34,8 @@ const GoroutineStats& StatsOf(const AnalysisSink& sink) {
 
 std::string AllTextOf(const AnalysisSink& sink) {
   std::string text;
-  for (const GoroutineLife& life : StatsOf(sink).lives()) {
-    absl::StrAppend(&text, TextOf(sink.interner(), life));
+  for (const GoroutineSpan& span : StatsOf(sink).goroutines()) {
+    absl::StrAppend(&text, TextOf(sink.interner(), span));
   }
   for (const GoroutineGroup& group : StatsOf(sink).groups()) {
     absl::StrAppend(&text, TextOf(sink.interner(), group));
@@ -97,7 +97,7 @@ TEST(GoroutineStats, AWindowCanBeGivenInAnyWay) {
             expected);
 }
 
-TEST(GoroutineStats, PartitionLives) {
+TEST(GoroutineStats, PartitionLifetimes) {
   for (const TestTrace& test : TestTraces()) {
     SCOPED_TRACE(test.name);
     const std::string bytes = ReadTestTrace(test.name);
@@ -106,13 +106,13 @@ TEST(GoroutineStats, PartitionLives) {
     const std::unique_ptr<AnalysisSink> sink = MakeSink({.keep_each = true});
     ASSERT_TRUE(ReadInto(*reader, {sink.get()}).ok());
     std::map<StringId, ExecutionTimes> sums;
-    for (const GoroutineLife& life : StatsOf(*sink).lives()) {
-      const ExecutionTimes& times = life.times;
+    for (const GoroutineSpan& span : StatsOf(*sink).goroutines()) {
+      const ExecutionTimes& times = span.times;
       EXPECT_EQ(times.total, times.running + times.runnable + times.syscall +
                                  times.syscall_blocked + times.BlockedTotal())
-          << TextOf(sink->interner(), life);
-      EXPECT_TRUE(!life.end.has_value() || *life.end - life.creation == times.total);
-      sums[life.name].Add(times);
+          << TextOf(sink->interner(), span);
+      EXPECT_TRUE(!span.end.has_value() || *span.end - span.creation == times.total);
+      sums[span.name].Add(times);
     }
     ASSERT_EQ(StatsOf(*sink).groups().size(), sums.size());
     for (const GoroutineGroup& group : StatsOf(*sink).groups()) {
@@ -135,25 +135,26 @@ TEST(GoroutineStats, HaveTheNamesAndRangesOfGo) {
     Interner interner;
     GoCompatibleStats go(&interner);
     ASSERT_TRUE(ReadInto(*reader, {sink.get(), &go}).ok());
-    std::map<GoId, const GoroutineLife*> last_lives;
-    for (const GoroutineLife& life : StatsOf(*sink).lives()) last_lives[life.goroutine] = &life;
-    ASSERT_EQ(last_lives.size(), go.goroutines().size());
-    for (const GoroutineLife& expected : go.goroutines()) {
-      ASSERT_TRUE(last_lives.contains(expected.goroutine));
-      const GoroutineLife& life = *last_lives[expected.goroutine];
-      EXPECT_EQ(sink->interner().String(life.name), interner.String(expected.name));
-      EXPECT_EQ(life.creation, expected.creation);
-      EXPECT_EQ(life.is_older, expected.is_older);
+    std::map<GoId, const GoroutineSpan*> last_spans;
+    for (const GoroutineSpan& span : StatsOf(*sink).goroutines())
+      last_spans[span.goroutine] = &span;
+    ASSERT_EQ(last_spans.size(), go.goroutines().size());
+    for (const GoroutineSpan& expected : go.goroutines()) {
+      ASSERT_TRUE(last_spans.contains(expected.goroutine));
+      const GoroutineSpan& span = *last_spans[expected.goroutine];
+      EXPECT_EQ(sink->interner().String(span.name), interner.String(expected.name));
+      EXPECT_EQ(span.creation, expected.creation);
+      EXPECT_EQ(span.is_older, expected.is_older);
       std::map<absl::string_view, int64_t> found;
       std::map<absl::string_view, int64_t> of_go;
-      for (const NamedTime& range : life.times.ranges) {
+      for (const NamedTime& range : span.times.ranges) {
         found[sink->interner().String(range.name)] = range.time;
       }
       for (const NamedTime& range : expected.times.ranges) {
         of_go[interner.String(range.name)] = range.time;
       }
       ranges += of_go.size();
-      EXPECT_EQ(found, of_go) << TextOf(sink->interner(), life) << TextOf(interner, expected);
+      EXPECT_EQ(found, of_go) << TextOf(sink->interner(), span) << TextOf(interner, expected);
     }
   }
   EXPECT_GT(ranges, 100);
@@ -167,9 +168,9 @@ TEST(GoroutineStats, CountOnlyTheWindow) {
   ASSERT_TRUE(ReadInto(*reader, {whole.get()}).ok());
   int64_t begin = std::numeric_limits<int64_t>::max();
   int64_t end = std::numeric_limits<int64_t>::min();
-  for (const GoroutineLife& life : StatsOf(*whole).lives()) {
-    begin = std::min(begin, life.creation);
-    end = std::max(end, life.creation + life.times.total);
+  for (const GoroutineSpan& span : StatsOf(*whole).goroutines()) {
+    begin = std::min(begin, span.creation);
+    end = std::max(end, span.creation + span.times.total);
   }
   // The parts of consecutive windows add up to the whole.
   std::map<GoId, ExecutionTimes> sums;
@@ -181,20 +182,20 @@ TEST(GoroutineStats, CountOnlyTheWindow) {
     options.filter.times = {from, from + step};
     const std::unique_ptr<AnalysisSink> part = MakeSink(options, {.window = options.filter.times});
     ASSERT_TRUE(ReadInto(*reader, {part.get()}).ok());
-    for (const GoroutineLife& life : StatsOf(*part).lives()) {
-      EXPECT_LE(life.times.total, step);
-      ExecutionTimes times = life.times;
+    for (const GoroutineSpan& span : StatsOf(*part).goroutines()) {
+      EXPECT_LE(span.times.total, step);
+      ExecutionTimes times = span.times;
       times.blocked = {};
       times.ranges = {};
-      sums[life.goroutine].Add(times);
+      sums[span.goroutine].Add(times);
     }
   }
-  for (const GoroutineLife& life : StatsOf(*whole).lives()) {
-    const ExecutionTimes& sum = sums[life.goroutine];
-    EXPECT_EQ(sum.total, life.times.total) << life.goroutine;
-    EXPECT_EQ(sum.running, life.times.running) << life.goroutine;
-    EXPECT_EQ(sum.runnable, life.times.runnable) << life.goroutine;
-    EXPECT_EQ(sum.syscall, life.times.syscall) << life.goroutine;
+  for (const GoroutineSpan& span : StatsOf(*whole).goroutines()) {
+    const ExecutionTimes& sum = sums[span.goroutine];
+    EXPECT_EQ(sum.total, span.times.total) << span.goroutine;
+    EXPECT_EQ(sum.running, span.times.running) << span.goroutine;
+    EXPECT_EQ(sum.runnable, span.times.runnable) << span.goroutine;
+    EXPECT_EQ(sum.syscall, span.times.syscall) << span.goroutine;
   }
 }
 
@@ -206,8 +207,8 @@ TEST(GoroutineStats, KeepOnlySelectedGoroutines) {
   options.filter.goroutines = {GoId{1}};
   const std::unique_ptr<AnalysisSink> sink = MakeSink(options);
   ASSERT_TRUE(ReadInto(*reader, {sink.get()}).ok());
-  ASSERT_EQ(StatsOf(*sink).lives().size(), 1);
-  EXPECT_EQ(StatsOf(*sink).lives()[0].goroutine, GoId{1});
+  ASSERT_EQ(StatsOf(*sink).goroutines().size(), 1);
+  EXPECT_EQ(StatsOf(*sink).goroutines()[0].goroutine, GoId{1});
   ASSERT_EQ(StatsOf(*sink).groups().size(), 1);
   EXPECT_EQ(StatsOf(*sink).groups()[0].count, 1);
 }

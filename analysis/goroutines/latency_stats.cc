@@ -117,7 +117,7 @@ class LatencyStats::Impl {
 };
 
 void LatencyStats::Impl::AddEvents(absl::Span<const Event> events) {
-  sums_.SeeEvents(events);
+  sums_.AddEvents(events);
   for (const Event& event : events) ranges_.Add(event);
 }
 

@@ -9,7 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "analysis/core/time_sums.h"
-#include "analysis/intervals/partial_goroutines.h"
+#include "analysis/goroutines/final_states.h"
 #include "analysis/intervals/runtime_functions.h"
 #include "analysis/profile/profile_samples.h"
 
@@ -17,7 +17,8 @@ namespace gotrace {
 
 using internal::AddTime;
 using internal::Between;
-using internal::PartialGoroutines;
+using internal::FinalState;
+using internal::FinalStates;
 
 class LeakStats::Impl {
  public:
@@ -28,152 +29,55 @@ class LeakStats::Impl {
   }
   void AddEvents(absl::Span<const Event> events) {
     begin_ = std::min(begin_, events.front().time());
-    goroutines_.SeeEvents(events);
+    states_.AddEvents(events);
   }
-  void AddGoroutine(const GoInterval& interval);
-  void Merge(Impl& next, const InternerMap& ids);
+  void AddGoroutine(const GoInterval& interval) {
+    if (options_.filter.Selects(interval.goroutine)) states_.AddGoroutine(interval);
+  }
+  void Merge(Impl& next, const InternerMap& ids) {
+    begin_ = std::min(begin_, next.begin_);
+    states_.Merge(next.states_, ids);
+  }
   void Finish(int64_t end);
 
   absl::Span<const LeakGroup> groups() const { return groups_; }
   absl::Span<const BlockedGoroutine> blocked() const { return blocked_; }
 
  private:
-  // The known facts about a goroutine, and its last interval.
-  struct Data : BlockedGoroutine {
-    bool is_blocked = false;  // If not, where it is blocked is not set.
-    int64_t seen_from = 0;    // As Interval::Seen().
-  };
-  using Goroutines = PartialGoroutines<Data>;
-
-  static void Continue(Goroutines::Entry& rest, Goroutines::Entry& entry);
-  // Keeps a goroutine of the program if it is blocked.
-  void Complete(const Data& data);
-
-  // Returns the stack without the innermost frames that do not belong to the program.
-  std::vector<FrameId> FramesOfProgram(StackId stack) const;
-  void CompleteBlocked();
-
   Interner& interner_;
   Options options_;
   int64_t begin_ = std::numeric_limits<int64_t>::max();
-  // The goroutines that are blocked at the end.
+  FinalStates states_{&interner_};
   std::vector<BlockedGoroutine> blocked_;
-  std::vector<int64_t> seen_from_;  // As Data::seen_from, for each of them.
-  Goroutines goroutines_{[this](Goroutines::Entry& entry) { Complete(entry.data); }, Continue};
   std::vector<LeakGroup> groups_;
 };
 
-void LeakStats::Impl::AddGoroutine(const GoInterval& interval) {
-  if (!options_.filter.Selects(interval.goroutine)) return;
-  Goroutines::Entry& entry = goroutines_.Begin(interval);
-  Data& data = entry.data;
-  if (interval.starts_life) {
-    data.is_new = true;
-    data.created_at = interval.begun_by.stack;
-  }
-  if (data.start == StringId::kEmpty) data.start = interner_.RootFunctionId(interval.stack);
-  data.is_blocked = interval.state == GoState::kWaiting && interval.end_clipped;
-  if (data.is_blocked) {
-    data.blocked_at = interval.stack;
-    data.reason = interval.reason;
-    data.begin = interval.begin;
-    data.seen_from = interval.Seen().begin;
-  }
-  goroutines_.End(interval, entry);
-}
-
-void LeakStats::Impl::Continue(Goroutines::Entry& rest, Goroutines::Entry& entry) {
-  if (!rest.is_seen) return;
-  const Data before = std::exchange(entry.data, rest.data);
-  if (!entry.is_seen) return;
-  if (before.start != StringId::kEmpty) entry.data.start = before.start;
-  entry.data.is_new = before.is_new;
-  entry.data.created_at = before.created_at;
-}
-
-void LeakStats::Impl::Complete(const Data& data) {
-  if (!data.is_blocked || internal::IsOfSystem(interner_.String(data.start))) return;
-  blocked_.push_back(data);
-  seen_from_.push_back(data.seen_from);
-}
-
-void LeakStats::Impl::Merge(Impl& next, const InternerMap& ids) {
-  begin_ = std::min(begin_, next.begin_);
-  goroutines_.Merge(next.goroutines_, [&](Data* data) {
-    data->start = ids(data->start);
-    data->created_at = ids(data->created_at);
-    data->blocked_at = ids(data->blocked_at);
-    data->reason = ids(data->reason);
-  });
-}
-
-std::vector<FrameId> LeakStats::Impl::FramesOfProgram(StackId stack) const {
-  const absl::Span<const FrameId> frames = interner_.Frames(stack);
-  const auto first = absl::c_find_if(frames, [this](FrameId id) {
-    return !internal::IsOfLibrary(interner_.String(interner_.FrameWithIds(id).func));
-  });
-  return {first, frames.end()};
-}
-
-// A status does not say why a goroutine blocked before the trace, and its stack has more frames of
-// the runtime than that of a blocking event. If other goroutines blocked in the same place, the
-// reason was the same; and if all of those were created in one place, this one was created there
-// too.
-void LeakStats::Impl::CompleteBlocked() {
-  // One of the goroutines that blocked in a place, one of those whose creation is known, and
-  // whether others differ from them.
-  struct Known {
-    const BlockedGoroutine* blocked = nullptr;
-    const BlockedGoroutine* created = nullptr;
-    bool blocked_differ = false;
-    bool created_differ = false;
-  };
-  absl::flat_hash_map<std::pair<StringId, std::vector<FrameId>>, Known> places;
-  const auto place_of = [this](const BlockedGoroutine& one) {
-    return std::pair(one.start, FramesOfProgram(one.blocked_at));
-  };
-  for (const BlockedGoroutine& one : blocked_) {
-    if (one.reason == StringId::kEmpty) continue;
-    Known& known = places[place_of(one)];
-    if (known.blocked == nullptr) known.blocked = &one;
-    known.blocked_differ |=
-        known.blocked->reason != one.reason || known.blocked->blocked_at != one.blocked_at;
-    if (one.created_at == StackId::kNone) continue;
-    if (known.created == nullptr) known.created = &one;
-    known.created_differ |= known.created->created_at != one.created_at;
-  }
-  for (BlockedGoroutine& one : blocked_) {
-    const auto known = places.find(place_of(one));
-    if (known == places.end() || known->second.blocked_differ) continue;
-    one.reason = known->second.blocked->reason;
-    one.blocked_at = known->second.blocked->blocked_at;
-    if (one.created_at == StackId::kNone && known->second.created != nullptr &&
-        !known->second.created_differ) {
-      one.created_at = known->second.created->created_at;
-    }
-  }
-}
-
 void LeakStats::Impl::Finish(int64_t end) {
-  goroutines_.Finish();
-  CompleteBlocked();
+  states_.Finish();
   const int64_t begin = std::max(begin_, options_.filter.times.from);
   const int64_t quarter = Between(begin, end) / static_cast<int64_t>(LeakGroup::kPoints - 1);
   using Key = std::tuple<StringId, StackId, StackId, StringId>;
   absl::flat_hash_map<Key, LeakGroup> groups;
-  for (size_t i = 0; i < blocked_.size(); ++i) {
-    blocked_[i].length = Between(seen_from_[i], end);
-  }
-  for (const BlockedGoroutine& one : blocked_) {
-    if (one.length < options_.longer) continue;
-    LeakGroup& group = groups[{one.start, one.created_at, one.blocked_at, one.reason}];
+  for (const FinalState& one : states_.states()) {
+    if (one.state != GoState::kWaiting || !one.end_clipped) continue;
+    if (internal::IsOfSystem(interner_.String(one.start))) continue;
+    const int64_t length = Between(one.seen_from, end);
+    blocked_.push_back({.start = one.start,
+                        .is_new = one.is_new,
+                        .created_at = one.created_at,
+                        .blocked_at = one.stack,
+                        .reason = one.reason,
+                        .begin = one.begin,
+                        .length = length});
+    if (length < options_.longer) continue;
+    LeakGroup& group = groups[{one.start, one.created_at, one.stack, one.reason}];
     group.start = one.start;
     group.created_at = one.created_at;
-    group.blocked_at = one.blocked_at;
+    group.blocked_at = one.stack;
     group.reason = one.reason;
     ++group.count;
-    group.longest = std::max(group.longest, one.length);
-    AddTime(one.length, &group.total);
+    group.longest = std::max(group.longest, length);
+    AddTime(length, &group.total);
     for (size_t i = 0; i < LeakGroup::kPoints; ++i) {
       const bool is_last = i + 1 == LeakGroup::kPoints;
       if (is_last || Between(begin, one.begin) <= quarter * static_cast<int64_t>(i)) {

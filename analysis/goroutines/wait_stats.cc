@@ -81,7 +81,7 @@ class WaitStats::Impl {
   void Begin(int64_t trace_start, EventFilter::Times window) {
     options_.filter = options_.filter.Within(trace_start, window);
   }
-  void AddEvents(absl::Span<const Event> events) { sums_.SeeEvents(events); }
+  void AddEvents(absl::Span<const Event> events) { sums_.AddEvents(events); }
   void AddGoroutine(const GoInterval& interval);
   void Merge(Impl& next, const InternerMap& ids) { sums_.Merge(next.sums_, ids); }
   void Finish();

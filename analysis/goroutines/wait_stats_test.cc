@@ -272,6 +272,9 @@ TEST(WaitStats, NameTheProgramsFunction) {
       {3, "net/http.(*conn).serve", "/go/src/net/http/server.go", 3}};
   const StackFrame forced[] = {{1, "runtime.GC", "/go/src/runtime/mgc.go", 1},
                                {2, "main.main", "main.go", 9}};
+  const StackFrame c_call[] = {{1, "runtime.cgocall", "/go/src/runtime/cgocall.go", 1},
+                               {2, "main._Cfunc_sum", "_cgo_gotypes.go", 44},
+                               {3, "main.sum", "sum.go", 5}};
   const StackFrame profile[] = {{1, "time.Sleep", "", 1},
                                 {2, "net/http/pprof.Trace", "", 2},
                                 {3, "net/http.(*conn).serve", "", 3}};
@@ -282,6 +285,7 @@ TEST(WaitStats, NameTheProgramsFunction) {
   waits.Wait(10, 40, "network", only_standard);
   waits.Wait(11, 50, "wait until GC ends", forced);
   waits.Wait(12, 60, "sleep", profile);
+  waits.Wait(13, 70, "preempted", c_call);
   EXPECT_EQ(waits.Text(),
             "net/http.HandlerFunc.ServeHTTP: network other: example.com/shop/db.Query "
             "/src/db/query.go:3 -> github.com/x/pool.(*Conn).Read <- open: 1 990\n"
@@ -292,7 +296,8 @@ TEST(WaitStats, NameTheProgramsFunction) {
             "internal/poll.runtime_pollWait <- open: 1 960\n"
             "main.main: wait until GC ends other: main.main main.go:9 -> runtime.GC <- open: 1 "
             "950\n"
-            "net/http.(*conn).serve (system): sleep other: time.Sleep :1 <- open: 1 940\n");
+            "net/http.(*conn).serve (system): sleep other: time.Sleep :1 <- open: 1 940\n"
+            "main.sum: preempted other: main.sum sum.go:5 -> main._Cfunc_sum <- open: 1 930\n");
 }
 
 TEST(RuntimeFunctions, KnowTheGoroutinesOfTheSystem) {

@@ -42,7 +42,7 @@ class PartialGoroutines {
       : complete_(std::move(complete)), append_(std::move(append)) {}
 
   // Call it with all events, before the intervals that they end.
-  void SeeEvents(absl::Span<const Event> events) {
+  void AddEvents(absl::Span<const Event> events) {
     last_event_ = std::max(last_event_, events.back().time());
   }
 

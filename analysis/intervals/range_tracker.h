@@ -64,7 +64,7 @@ class RangeTracker {
     kPieces,
   };
 
-  // What ranges have besides their times and names. Stacks take most of the time.
+  // The details of ranges besides times and names. Stacks take most of the time.
   enum class Details : uint8_t { kNone, kReasonAndStack };
 
   using Take = std::function<void(const RuntimeRange& range)>;

@@ -110,6 +110,8 @@ StackPlace StackPlaces::Find(StackId stack) const {
     const StackFrame frame = interner_.Frame(frames[i]);
     found.is_system |= absl::StartsWith(frame.func, "net/http/pprof.");
     found.awaits_input |= StartsWithAny(frame.func, kInputCalls);
+    // The function that cgo makes for a call of C stands for C.
+    if (absl::StrContains(frame.func, "._Cfunc_")) continue;
     if (!IsStandard(frame.func)) {
       if (!dependency.has_value()) dependency = i;
       if (IsOfDependency(frame)) continue;

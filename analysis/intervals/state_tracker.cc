@@ -54,7 +54,7 @@ struct Track {
 
   // Goroutines: whether the interval after this held one is held too, since it takes its stack and
   // cause from this one.
-  bool has_heir = false;
+  bool has_successor = false;
 
   // Threads: whether its state comes only from statuses. Each status may add to the others.
   bool is_from_statuses = false;
@@ -285,7 +285,7 @@ class StateTracker::Impl {
   template <class TrackType>
   void JoinHeld(Tracks<TrackType>& tracks, TrackType& track);
   // Makes `*open` the beginning of the runnable interval that follows `joined`.
-  void LeaveToHeir(GoInterval& joined, GoInterval* open);
+  void LeaveToSuccessor(GoInterval& joined, GoInterval* open);
   // Closes the open interval of the same resource, if there is one.
   template <class TrackType>
   void CloseBefore(Tracks<TrackType>& tracks, TrackType& track);
@@ -404,7 +404,7 @@ template <const StateTracker::Impl::Change& kChange>
     now.ended_by = cause;
     Close(goroutines_, *track, time, /*clipped=*/false);
     if (!kChange.has_own_stack && is_held) [[unlikely]] {
-      goroutines_.held.back().has_heir = true;
+      goroutines_.held.back().has_successor = true;
       track->is_held = true;
     }
   }
@@ -413,9 +413,9 @@ template <const StateTracker::Impl::Change& kChange>
   now.begin_clipped = now.end_clipped = now.starts_life = false;
   now.state = GoTo(event);
   now.begun_by = cause;
-  now.reason = kChange.has_reason
-                   ? ids_.FindString(internal::EventAccess::Tables(event), event.arg(0))
-                   : StringId::kEmpty;
+  now.reason = kChange.has_reason ? ids_.FindString(internal::EventAccess::Tables(event),
+                                                    internal::EventAccess::ReasonId(event))
+                                  : StringId::kEmpty;
   if (kChange.has_own_stack) {
     now.stack = ids_.FindStack(internal::EventAccess::Tables(event), event.stack_id());
   }
@@ -812,7 +812,7 @@ void StateTracker::Impl::JoinHeld(Tracks<TrackType>& tracks, TrackType& track) {
     track.is_from_statuses &= before->is_from_statuses;
     track.first = before->first;
     if constexpr (std::is_same_v<TrackType, GoTrack>) {
-      if (track.has_heir) return LeaveToHeir(track.now, &before->now);
+      if (track.has_successor) return LeaveToSuccessor(track.now, &before->now);
     }
     tracks.open.Erase(before);
   } else if (before != nullptr) {
@@ -826,7 +826,7 @@ void StateTracker::Impl::JoinHeld(Tracks<TrackType>& tracks, TrackType& track) {
   }
 }
 
-void StateTracker::Impl::LeaveToHeir(GoInterval& joined, GoInterval* open) {
+void StateTracker::Impl::LeaveToSuccessor(GoInterval& joined, GoInterval* open) {
   if (joined.state == GoState::kWaiting && joined.ended_by.kind == CauseKind::kUnknown) {
     joined.ended_by.kind = WakerByReason(joined.reason);
   }

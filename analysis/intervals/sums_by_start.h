@@ -41,7 +41,7 @@ class SumsByStart {
       : interner_(*interner), only_start_(std::move(only_start)) {}
 
   // Call it with all events, before the intervals that they end.
-  void SeeEvents(absl::Span<const Event> events) { goroutines_.SeeEvents(events); }
+  void AddEvents(absl::Span<const Event> events) { goroutines_.AddEvents(events); }
 
   // Returns the goroutine of an interval. Call End() after adding everything that ends with the
   // interval.

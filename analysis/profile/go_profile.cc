@@ -94,19 +94,19 @@ std::vector<uint64_t> GoCompatibleProfile::Impl::PcsOf(StackId stack) const {
 
 void GoCompatibleProfile::Impl::Finish() {
   stats_.Finish().IgnoreError();  // It is always OK.
-  absl::flat_hash_map<GoId, const GoroutineLife*> lives;
-  for (const GoroutineLife& life : stats_.goroutines()) {
-    if (start_.empty() || interner_.String(life.name) == start_) {
-      lives.emplace(life.goroutine, &life);
+  absl::flat_hash_map<GoId, const GoroutineSpan*> spans;
+  for (const GoroutineSpan& span : stats_.goroutines()) {
+    if (start_.empty() || interner_.String(span.name) == start_) {
+      spans.emplace(span.goroutine, &span);
     }
   }
   absl::flat_hash_map<std::vector<uint64_t>, ProfileSample> by_pcs;
   for (const StateSpan& state_span : state_spans_) {
-    const auto life = lives.find(state_span.goroutine);
-    if (life == lives.end()) continue;
+    const auto span = spans.find(state_span.goroutine);
+    if (span == spans.end()) continue;
     // See A10 in DIVERGENCES.md.
-    const int64_t begin = std::max(state_span.begin, life->second->start.value_or(0));
-    const int64_t end = std::min(state_span.end, life->second->end.value_or(last_));
+    const int64_t begin = std::max(state_span.begin, span->second->start.value_or(0));
+    const int64_t end = std::min(state_span.end, span->second->end.value_or(last_));
     if (begin >= end) continue;
     ProfileSample& sample = by_pcs[PcsOf(state_span.stack)];
     // Of equal stacks, the last is shown.

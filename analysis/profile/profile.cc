@@ -161,7 +161,7 @@ class internal::ProfileSums {
 };
 
 void internal::ProfileSums::AddEvents(absl::Span<const Event> events) {
-  samples_.SeeEvents(events);
+  samples_.AddEvents(events);
   const bool has_samples = row_.source == SampleSource::kCpuSamples;
   const bool has_assists = row_.source == SampleSource::kAssists;
   if (!has_samples && !has_assists && !regions_.has_value()) return;

@@ -283,6 +283,22 @@ TEST(Profile, SharesTimeOutByTheNumberOfSamples) {
   EXPECT_EQ(shares.size(), 4u);
 }
 
+TEST(Profile, OneSampleHasAllTheTime) {
+  using enum EventType;
+  BuiltEvents events;
+  events.Sync(0, 1);
+  events.Proc(kProcStatus, 1, 0, ProcState::kUndetermined, ProcState::kRunning);
+  events.Go(kGoStatus, 2, 0, 7, GoState::kUndetermined, GoState::kRunning);
+  events.Push(events.Builder(kCPUSample, 5, 0, 7).Stack({{1, "main.work", "/src/main.go", 10}}));
+  events.Go(kGoStop, 12, 0, 7, GoState::kRunning, GoState::kRunnable);
+  events.Sync(30, 2);
+  const std::unique_ptr<AnalysisSink> sink = MakeSink(OptionsOf(ProfileType::kOnCpu));
+  sink->Add(events.events());
+  ASSERT_TRUE(sink->Finish().ok());
+  ASSERT_EQ(SamplesOf(*sink).size(), 1u);
+  EXPECT_EQ(SamplesOf(*sink)[0].value, (ProfileValue{.count = 1, .time = 12}));
+}
+
 TEST(Profile, TellsLabelsApart) {
   const std::string bytes = ReadTestTrace("go1.27-gc.trace");
   absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
@@ -356,7 +372,7 @@ TEST(Profile, TellsRegionsApart) {
     std::map<std::pair<GoId, std::string>, int64_t> last_ends;
     std::set<TaskId> left_out;
     std::set<std::string> nested;
-    for (const RegionLife& region : static_cast<const TaskStats&>(stats->analysis()).regions()) {
+    for (const RegionSpan& region : static_cast<const TaskStats&>(stats->analysis()).regions()) {
       const std::string name(stats->interner().String(region.type));
       if (!region.begin.has_value()) left_out.insert(region.task), nested.insert(name);
       by_type[name] += region.times.total;
@@ -364,7 +380,7 @@ TEST(Profile, TellsRegionsApart) {
       if (region.begin.value_or(INT64_MIN) < last_end) nested.insert(name);
       last_end = std::max(last_end, region.end.value_or(INT64_MAX));
     }
-    for (const TaskLife& task : static_cast<const TaskStats&>(stats->analysis()).tasks()) {
+    for (const TaskSpan& task : static_cast<const TaskStats&>(stats->analysis()).tasks()) {
       by_task[task.task] = task.times.total;
     }
     const auto selected = [&](RegionProfile::Options options) {

@@ -51,8 +51,9 @@ void TraceInfoCollector::Impl::AddTransition(const Event& event) {
   if (from != GoState::kNotExist && from != GoState::kUndetermined) return;
   // Goroutines for calls from C to Go come and go with the same ids. All others are created once,
   // and are too many to be remembered.
-  const bool may_return =
-      event.type() != EventType::kGoCreate && event.type() != EventType::kGoCreateBlocked;
+  const internal::EventRule& rule = internal::RuleOf(event.type());
+  const bool may_return = rule.subject != internal::Subject::kNewGoroutine ||
+                          rule.subject_becomes == internal::Becomes::kSyscall;
   if (!may_return || returning_goroutines_.insert(resource.id).second) ++info_.goroutines;
 }
 

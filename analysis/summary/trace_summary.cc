@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/runtime_functions.h"
+#include "analysis/intervals/stack_places.h"
 #include "analysis/intervals/sums_by_start.h"
 #include "analysis/summary/suspicions.h"
 #include "gotrace/event_type.h"
@@ -20,7 +21,7 @@
 namespace gotrace {
 
 using internal::AddTime;
-using internal::IsOfRuntime;
+using internal::IsOfSystem;
 
 namespace {
 
@@ -238,15 +239,6 @@ class SummaryStats::Impl {
       return H::combine(std::move(h), key.kind, key.reason, key.function);
     }
   };
-  // The function of a stack for TraceSummary::Place. `is_place` is set if it has one that counts.
-  struct StackFunction {
-    bool is_known = false;
-    bool is_place = false;
-    StringId function = StringId::kEmpty;
-  };
-
-  StackFunction FindFunction(StackId stack) const;
-  const StackFunction& FunctionOf(StackId stack);
   void AddPlace(const GoInterval& interval);
 
   void AddLatencies();
@@ -262,7 +254,7 @@ class SummaryStats::Impl {
   int64_t begin_ = std::numeric_limits<int64_t>::max();
   TraceSummary summary_;
   absl::flat_hash_map<PlaceKey, TraceSummary::Place> places_;  // Without texts.
-  std::vector<StackFunction> functions_;                       // By StackId.
+  internal::StackPlaces stack_places_{&interner_};
   internal::SumsByStart<RunTraits> runs_{&interner_, ""};
 };
 
@@ -272,7 +264,7 @@ void SummaryStats::Impl::AddEvents(absl::Span<const Event> events) {
   procs_.AddEvents(events);
   leaks_.AddEvents(events);
   waits_.AddEvents(events);
-  runs_.SeeEvents(events);
+  runs_.AddEvents(events);
   begin_ = std::min(begin_, events.front().time());
   for (const Event& event : events) {
     if (!window_.Has(event.time())) continue;
@@ -324,36 +316,15 @@ void SummaryStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   summary_.max_heap = std::max(summary_.max_heap, next.summary_.max_heap);
 }
 
-SummaryStats::Impl::StackFunction SummaryStats::Impl::FindFunction(StackId stack) const {
-  const StringId root = interner_.RootFunctionId(stack);
-  StackFunction found = {.is_known = true, .function = root};
-  found.is_place = root != StringId::kEmpty && !IsOfRuntime(interner_.String(root));
-  if (!found.is_place) return found;
-  for (const FrameId id : interner_.Frames(stack)) {
-    const StringId function = interner_.FrameWithIds(id).func;
-    const absl::string_view name = interner_.String(function);
-    if (internal::IsOfLibrary(name)) continue;
-    found.function = function;
-    break;
-  }
-  return found;
-}
-
-const SummaryStats::Impl::StackFunction& SummaryStats::Impl::FunctionOf(StackId stack) {
-  const auto index = static_cast<size_t>(stack);
-  if (index >= functions_.size()) functions_.resize(index + 1);
-  if (!functions_[index].is_known) functions_[index] = FindFunction(stack);
-  return functions_[index];
-}
-
 void SummaryStats::Impl::AddPlace(const GoInterval& interval) {
-  const StackFunction& function = FunctionOf(interval.stack);
-  if (!function.is_place) return;
+  const internal::StackPlace& stack = stack_places_.Of(interval.stack);
+  const StringId function = stack.place.function;
+  if (stack.is_system || function == StringId::kEmpty) return;
   const bool is_syscall = interval.state == GoState::kSyscall;
   PlaceKey key;
   key.kind = is_syscall ? LatencyKind::kSyscall : LatencyKind::kBlocked;
   if (!is_syscall) key.reason = interval.reason;
-  key.function = function.function;
+  key.function = function;
   const auto length = static_cast<int64_t>(interval.Seen().duration());
   TraceSummary::Place& place = places_[key];
   ++place.count;
@@ -427,7 +398,8 @@ void SummaryStats::Impl::Finish(int64_t end) {
     Leak& leak = summary_.leaks.emplace_back();
     leak.start = std::string(interner_.String(group.start));
     leak.reason = std::string(interner_.String(group.reason));
-    leak.function = std::string(interner_.String(FunctionOf(group.blocked_at).function));
+    leak.function =
+        std::string(interner_.String(stack_places_.Of(group.blocked_at).place.function));
     leak.count = group.count;
     leak.grown = group.count - group.counts[LeakGroup::kPoints / 2];
     leak.longest = group.longest;
@@ -445,7 +417,7 @@ void SummaryStats::Impl::Finish(int64_t end) {
   Combine(&summary_.candidates);
   for (const auto& [key, run] : runs_.sums()) {
     const absl::string_view function = interner_.String(key.start);
-    if (IsOfRuntime(function)) continue;
+    if (IsOfSystem(function)) continue;
     TraceSummary::Longest named = run;
     named.function = std::string(function);
     summary_.longest_run.Merge(named);

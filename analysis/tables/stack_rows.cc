@@ -40,7 +40,7 @@ int64_t StackRows::NewIdOf(StackId stack) {
   return ids_[static_cast<size_t>(stack)] = Hash(stack);
 }
 
-void StackRows::See(const Stack& stack) {
+void StackRows::Add(const Stack& stack) {
   const StackId interned = interner_.InternStack(stack);
   if (interned == StackId::kNone) return;
   const size_t index = static_cast<size_t>(interned);

@@ -23,10 +23,10 @@ class StackRows {
         output_(*output) {}
 
   // Adds the rows of the stacks that the event refers to, unless they were added before.
-  void See(const Event& event) {
+  void Add(const Event& event) {
     if (!wants_rows_) return;
-    if (event.stack_id() != 0) See(event.stack());
-    if (!event.TransitionHasSameStack()) See(event.transition_stack());
+    if (event.stack_id() != 0) Add(event.stack());
+    if (!event.TransitionHasSameStack()) Add(event.transition_stack());
   }
 
   // Returns the id of a stack in tables, a hash of the content of its frames that is not negative
@@ -39,7 +39,7 @@ class StackRows {
   std::optional<int64_t> IdOf(const Stack& stack) { return IdOf(interner_.InternStack(stack)); }
 
  private:
-  void See(const Stack& stack);
+  void Add(const Stack& stack);
   int64_t NewIdOf(StackId stack);
   int64_t Hash(StackId stack);
 

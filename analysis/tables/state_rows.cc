@@ -98,7 +98,7 @@ StateRows::StateRows(Interner* interner, StackRows* stacks, TableOutput* output)
 void StateRows::Add(const Event& event) {
   if (!begin_.has_value()) begin_ = event.time();
   event_ = &event;
-  if (output_.Has(TableId::kStateHist)) states_.SeeEvents(absl::MakeConstSpan(&event, 1));
+  if (output_.Has(TableId::kStateHist)) states_.AddEvents(absl::MakeConstSpan(&event, 1));
   tracker_.Add(absl::MakeConstSpan(&event, 1));
   if (output_.Has(TableId::kPStates)) {
     if (event.type() == EventType::kProcsChange && event.kind() == EventKind::kMetric) {

@@ -17,6 +17,7 @@
 #include "gotrace/fault.h"
 #include "gotrace/states.h"
 #include "gotrace/version.h"
+#include "parser/event/event_access.h"
 
 namespace gotrace {
 
@@ -128,7 +129,7 @@ void TraceTables::Impl::Add(absl::Span<const Event> events) {
       ++generation_.events;
       generation_.end_ns = std::max(generation_.end_ns, event.time());
     }
-    stacks_.See(event);
+    stacks_.Add(event);
     if (has_events && (wants_all_events_ || options_.events.Matches(event, begin_))) {
       AddEventsRow(event);
     }
@@ -276,9 +277,8 @@ void TraceTables::Impl::FillDetails(const Event& event, internal::EventsRow* row
       };
       row->from_state = state(event.transition_from());
       row->to_state = state(event.transition_to());
-      if (!event.transition_reason().empty()) {
-        row->reason = interner_.InternString(event.transition_reason());
-      }
+      row->reason =
+          NameOrNull(interner_.InternString(event, internal::EventAccess::ReasonId(event)));
       row->resource_stack_id =
           event.TransitionHasSameStack() ? row->stack_id : stacks_.IdOf(event.transition_stack());
       return;

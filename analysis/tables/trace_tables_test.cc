@@ -270,11 +270,11 @@ TEST(TraceTables, HaveTheTimesOfGoroutines) {
     const auto sink = SinkOf<GoroutineStats>(GoroutineStats::Options{.keep_each = true});
     Rows rows = ReadTables(ReadTestTrace(test.name), AllOfThem(), sink.get());
     std::map<int64_t, Times> expected;
-    std::multiset<std::string> lives;
-    for (const GoroutineLife& life : StatsOf<GoroutineStats>(*sink).lives()) {
-      AddTo(TimesOf(life.times), &expected[life.goroutine.value]);
-      lives.insert(absl::StrCat(life.goroutine.value, " ", sink->interner().String(life.name), " ",
-                                life.is_older ? -1 : life.creation, " ", life.end.value_or(-1)));
+    std::multiset<std::string> spans;
+    for (const GoroutineSpan& span : StatsOf<GoroutineStats>(*sink).goroutines()) {
+      AddTo(TimesOf(span.times), &expected[span.goroutine.value]);
+      spans.insert(absl::StrCat(span.goroutine.value, " ", sink->interner().String(span.name), " ",
+                                span.is_older ? -1 : span.creation, " ", span.end.value_or(-1)));
     }
 
     std::map<int64_t, Times> of_states;
@@ -289,10 +289,10 @@ TEST(TraceTables, HaveTheTimesOfGoroutines) {
     EXPECT_EQ(of_states, expected);
 
     std::map<int64_t, Times> of_goroutines;
-    std::multiset<std::string> rows_of_lives;
+    std::multiset<std::string> rows_of_spans;
     for (const Row& row : rows.of(TableId::kGoroutines)) {
       AddTo(TimesOf(row), &of_goroutines[row.Number("g")]);
-      rows_of_lives.insert(absl::StrCat(row.Number("g"), " ", row.Text("name"), " ",
+      rows_of_spans.insert(absl::StrCat(row.Number("g"), " ", row.Text("name"), " ",
                                         row.NumberOrNull("begin_ns").value_or(-1), " ",
                                         row.NumberOrNull("end_ns").value_or(-1)));
       EXPECT_EQ(row.Text("is_system") == "1",
@@ -300,11 +300,11 @@ TEST(TraceTables, HaveTheTimesOfGoroutines) {
           << row.Text("name");
     }
     EXPECT_EQ(of_goroutines, expected);
-    EXPECT_EQ(rows_of_lives, lives);
+    EXPECT_EQ(rows_of_spans, spans);
   }
 }
 
-TEST(TraceTables, PartitionLives) {
+TEST(TraceTables, PartitionLifetimes) {
   for (const TestTrace& test : SomeTestTraces()) {
     SCOPED_TRACE(test.name);
     Rows rows = ReadTables(ReadTestTrace(test.name), AllOfThem());
@@ -459,13 +459,13 @@ TEST(TraceTables, HaveTheTimesOfTasksAndRegions) {
     };
 
     std::multiset<std::string> expected;
-    for (const RegionLife& life : stats.regions()) {
-      const std::string task = life.task == kBackgroundTask ? "" : absl::StrCat(life.task.value);
-      expected.insert(show(life.end.value_or(end),
-                           (life.begin.has_value() ? 0 : 1) + (life.end.has_value() ? 0 : 2),
-                           TimesOf(life.times),
-                           absl::StrCat(life.goroutine.value, " ", task, " ",
-                                        interner.String(life.type), " ", life.times.total)));
+    for (const RegionSpan& span : stats.regions()) {
+      const std::string task = span.task == kBackgroundTask ? "" : absl::StrCat(span.task.value);
+      expected.insert(show(span.end.value_or(end),
+                           (span.begin.has_value() ? 0 : 1) + (span.end.has_value() ? 0 : 2),
+                           TimesOf(span.times),
+                           absl::StrCat(span.goroutine.value, " ", task, " ",
+                                        interner.String(span.type), " ", span.times.total)));
     }
     std::multiset<std::string> found;
     for (const Row& row : rows.of(TableId::kRegions)) {
@@ -478,15 +478,15 @@ TEST(TraceTables, HaveTheTimesOfTasksAndRegions) {
     EXPECT_EQ(found, expected);
 
     expected.clear();
-    for (const TaskLife& life : stats.tasks()) {
+    for (const TaskSpan& span : stats.tasks()) {
       expected.insert(show(
-          life.end.value_or(end), (life.begin.has_value() ? 0 : 1) + (life.end.has_value() ? 0 : 2),
-          TimesOf(life.times),
-          absl::StrCat(life.task.value, " ", interner.String(life.type), " ",
-                       life.begin_goroutine.value, " ", life.end_goroutine.value, " ",
-                       life.parent == kBackgroundTask || life.parent == TaskId::kNone
+          span.end.value_or(end), (span.begin.has_value() ? 0 : 1) + (span.end.has_value() ? 0 : 2),
+          TimesOf(span.times),
+          absl::StrCat(span.task.value, " ", interner.String(span.type), " ",
+                       span.begin_goroutine.value, " ", span.end_goroutine.value, " ",
+                       span.parent == kBackgroundTask || span.parent == TaskId::kNone
                            ? ""
-                           : absl::StrCat(life.parent.value))));
+                           : absl::StrCat(span.parent.value))));
     }
     found.clear();
     for (const Row& row : rows.of(TableId::kTasks)) {
@@ -523,9 +523,9 @@ TEST(TraceTables, HaveTheTimesOfTasksAndRegions) {
       EXPECT_EQ(found_counts, counts);
       EXPECT_EQ(found_sums, sums);
     };
-    std::vector<TaskLife> real;
-    for (const TaskLife& life : stats.tasks()) {
-      if (life.task != kBackgroundTask) real.push_back(life);
+    std::vector<TaskSpan> real;
+    for (const TaskSpan& span : stats.tasks()) {
+      if (span.task != kBackgroundTask) real.push_back(span);
     }
     compare(TableId::kTaskHist, GroupByType(real, interner));
     compare(TableId::kRegionHist, GroupByType(stats.regions(), interner));

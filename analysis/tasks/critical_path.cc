@@ -114,7 +114,7 @@ class CriticalPaths::Impl {
 
   absl::Span<const PathSpan> tasks() const { return tasks_; }
   absl::Span<const PathSpan> regions() const { return regions_; }
-  std::optional<PathSpan> LifeOf(GoId id) const;
+  std::optional<PathSpan> SpanOf(GoId id) const;
 
   // Calls `emit` with the pieces of the path, last one first.
   template <class Emit>
@@ -320,7 +320,7 @@ void CriticalPaths::Impl::Finish(int64_t end) {
   });
 }
 
-std::optional<PathSpan> CriticalPaths::Impl::LifeOf(GoId id) const {
+std::optional<PathSpan> CriticalPaths::Impl::SpanOf(GoId id) const {
   const Slot slot = FindSlot(id);
   if (slot == kNoSlot || goroutines_[slot].state_spans.empty()) return std::nullopt;
   const Goroutine& goroutine = goroutines_[slot];
@@ -452,18 +452,18 @@ std::vector<std::vector<GoroutineTime>> CriticalPaths::Impl::HadProcsDuring(
     absl::Span<const PathPiece> pieces) const {
   std::vector<std::vector<GoroutineTime>> result(pieces.size());
   std::vector<size_t> next(proc_spans_.size(),
-                           0);  // The first turn of each P that is not over yet.
+                           0);  // The first span of each P that is not over yet.
   absl::flat_hash_map<Slot, int64_t> sums;
   for (size_t i = 0; i < pieces.size(); ++i) {
     const PathPiece& piece = pieces[i];
     if (piece.state != GoState::kRunnable) continue;
     sums.clear();
     for (size_t p = 0; p < proc_spans_.size(); ++p) {
-      const std::vector<ProcSpan>& turns = proc_spans_[p];
-      while (next[p] < turns.size() && turns[next[p]].end <= piece.begin) ++next[p];
-      for (size_t t = next[p]; t < turns.size() && turns[t].begin < piece.end; ++t) {
-        AddTime(Between(std::max(turns[t].begin, piece.begin), std::min(turns[t].end, piece.end)),
-                &sums[turns[t].goroutine]);
+      const std::vector<ProcSpan>& spans = proc_spans_[p];
+      while (next[p] < spans.size() && spans[next[p]].end <= piece.begin) ++next[p];
+      for (size_t t = next[p]; t < spans.size() && spans[t].begin < piece.end; ++t) {
+        AddTime(Between(std::max(spans[t].begin, piece.begin), std::min(spans[t].end, piece.end)),
+                &sums[spans[t].goroutine]);
       }
     }
     for (const auto& [slot, time] : sums) {
@@ -492,8 +492,8 @@ void CriticalPaths::Finish(int64_t end) { impl_->Finish(end); }
 
 absl::Span<const PathSpan> CriticalPaths::tasks() const { return impl_->tasks(); }
 absl::Span<const PathSpan> CriticalPaths::regions() const { return impl_->regions(); }
-std::optional<PathSpan> CriticalPaths::LifeOf(GoId goroutine) const {
-  return impl_->LifeOf(goroutine);
+std::optional<PathSpan> CriticalPaths::SpanOf(GoId goroutine) const {
+  return impl_->SpanOf(goroutine);
 }
 
 std::vector<PathPiece> CriticalPaths::Find(const PathSpan& span) const {

@@ -361,9 +361,9 @@ TEST(CriticalPaths, SayWhatHadThePs) {
   events.Start(41, 1);
   events.Sync(50, 2);
   const std::unique_ptr<AnalysisSink> sink = events.Run();
-  const std::optional<PathSpan> life = PathsOf(*sink).LifeOf(GoId{1});
-  ASSERT_TRUE(life.has_value());
-  const std::vector<PathPiece> pieces = PathsOf(*sink).Find(*life);
+  const std::optional<PathSpan> span = PathsOf(*sink).SpanOf(GoId{1});
+  ASSERT_TRUE(span.has_value());
+  const std::vector<PathPiece> pieces = PathsOf(*sink).Find(*span);
   EXPECT_EQ(TextOf(pieces, sink->interner()),
             "0-10 G1 Running depth 0\n"
             "10-41 G1 Runnable (preempted) depth 0\n"
@@ -376,7 +376,7 @@ TEST(CriticalPaths, SayWhatHadThePs) {
   EXPECT_EQ(had[1][0].time, 19);
   EXPECT_EQ(had[1][1].goroutine, GoId{2});
   EXPECT_EQ(had[1][1].time, 9);
-  EXPECT_FALSE(PathsOf(*sink).LifeOf(GoId{9}).has_value());
+  EXPECT_FALSE(PathsOf(*sink).SpanOf(GoId{9}).has_value());
 }
 
 // Where two goroutines that wait are said to have woken each other up, the path stays on one.
@@ -402,7 +402,7 @@ TEST(CriticalPaths, LeaveOutAGoroutineWithoutAnId) {
   events.Start(11, 1);
   events.EndTask(20, 1);
   const std::unique_ptr<AnalysisSink> sink = events.Run();
-  EXPECT_FALSE(PathsOf(*sink).LifeOf(GoId::kNone).has_value());
+  EXPECT_FALSE(PathsOf(*sink).SpanOf(GoId::kNone).has_value());
   EXPECT_EQ(PathsOf(*sink).Find(PathsOf(*sink).tasks()[0]).size(), 3);
 }
 
@@ -441,7 +441,7 @@ TEST(CriticalPaths, AreAddedUpToALimit) {
   events.Start(20, 1);
   events.Sync(30, 2);
   const std::unique_ptr<AnalysisSink> sink = events.Run();
-  const std::vector<PathSpan> spans(5, *PathsOf(*sink).LifeOf(GoId{1}));
+  const std::vector<PathSpan> spans(5, *PathsOf(*sink).SpanOf(GoId{1}));
   const PathSum sum = PathsOf(*sink).Sum(spans, /*max_pieces=*/4);
   EXPECT_EQ(sum.paths, 2);
   ASSERT_EQ(sum.samples.size(), 2);
@@ -572,10 +572,10 @@ TEST(CriticalPaths, PartitionEverySpan) {
       if (spans.size() < kMaxRegions) spans.push_back(span), ++regions;
     }
     for (const auto& [id, intervals] : trace.intervals()) {
-      const std::optional<PathSpan> life = trace.paths().LifeOf(id);
-      ASSERT_TRUE(life.has_value());
-      EXPECT_EQ(life->end, intervals.back().end);
-      spans.push_back(*life);
+      const std::optional<PathSpan> span = trace.paths().SpanOf(id);
+      ASSERT_TRUE(span.has_value());
+      EXPECT_EQ(span->end, intervals.back().end);
+      spans.push_back(*span);
       ++goroutines;
     }
     uint64_t count = 0;

@@ -115,5 +115,19 @@ TEST(RegionTracker, AppendsTheNextPart) {
             "13-? G7 task 1 a in 2 of the task of the type #40\n");
 }
 
+TEST(RegionTracker, MapsIdsOfWhatIsAround) {
+  Part part;
+  part.Begin(1, 1, "a");
+  part.Begin(2, 2, "b");
+  Interner whole;
+  whole.InternString("c");
+  part.tracker.MapIds(whole.Merge(part.interner));
+  const StringId inner = whole.InternString("b");
+  EXPECT_TRUE(part.tracker.IsIn(TaskId{2}) && part.tracker.IsIn(inner));
+  part.tracker.EndInnermost(3);
+  EXPECT_FALSE(part.tracker.IsIn(TaskId{2}) || part.tracker.IsIn(inner));
+  EXPECT_TRUE(part.tracker.IsIn(TaskId{1}) && part.tracker.IsIn(whole.InternString("a")));
+}
+
 }  // namespace region_tracker_test
 }  // namespace gotrace::internal

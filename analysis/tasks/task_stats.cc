@@ -49,7 +49,7 @@ struct Mark {
 
 // A complete region.
 struct KnownRegion {
-  RegionLife life;
+  RegionSpan span;
   uint64_t number = 0;       // In order of the first event of each region.
   bool is_outermost = true;  // Of its task, on its goroutine.
 };
@@ -152,7 +152,7 @@ void EndStates(size_t region, const ExecutionTimes& more, Data* data) {
     data->ended_older_regions.push_back(region);
     times.blocked = data->blocked.All(Listed(more.blocked));
   }
-  ExecutionTimes& all = data->regions[region].life.times;
+  ExecutionTimes& all = data->regions[region].span.times;
   times.ranges = std::move(all.ranges);
   all = std::move(times);
 }
@@ -184,8 +184,8 @@ void MapIds(const InternerMap& ids, ExecutionTimes* times) {
 
 void MapIds(const InternerMap& ids, uint64_t first_number, KnownRegion* region) {
   region->number += first_number;
-  region->life.type = ids(region->life.type);
-  MapIds(ids, &region->life.times);
+  region->span.type = ids(region->span.type);
+  MapIds(ids, &region->span.times);
 }
 
 void MapIds(const InternerMap& ids, uint64_t first_number, Data* data) {
@@ -204,7 +204,7 @@ void Continue(PartialGoroutines<Data>::Entry& rest, PartialGoroutines<Data>::Ent
   // The times in older regions count from the beginning of the rest.
   std::vector<ExecutionTimes> times_in_older;
   for (const size_t older : more.ended_older_regions) {
-    ExecutionTimes& times = more.regions[older].life.times;
+    ExecutionTimes& times = more.regions[older].span.times;
     times_in_older.push_back(std::exchange(times, {}));
     times.ranges = std::exchange(times_in_older.back().ranges, {});
   }
@@ -213,19 +213,19 @@ void Continue(PartialGoroutines<Data>::Entry& rest, PartialGoroutines<Data>::Ent
     places.push_back(data.regions.size());
     RegionEntry& added = data.regions.emplace_back(std::move(region));
     if (added.is_joined) continue;
-    if (added.life.begin.has_value()) {
-      added.is_outermost = added.is_outermost && !data.open_regions.IsIn(added.life.task);
+    if (added.span.begin.has_value()) {
+      added.is_outermost = added.is_outermost && !data.open_regions.IsIn(added.span.task);
       continue;
     }
-    NamedTimes& ranges = added.life.times.ranges;
+    NamedTimes& ranges = added.span.times.ranges;
     if (data.open_regions.open().empty()) {
       ranges = data.ranges.All(Listed(ranges));
       continue;
     }
     added.is_joined = true;
-    places.back() = data.open_regions.EndInnermost(added.life.end).data;
-    RegionLife& begun = data.regions[places.back()].life;
-    begun.end = added.life.end;
+    places.back() = data.open_regions.EndInnermost(added.span.end).data;
+    RegionSpan& begun = data.regions[places.back()].span;
+    begun.end = added.span.end;
     begun.times.ranges = data.ranges.End(Listed(ranges));
   }
   data.open_regions.Append(std::move(more.open_regions),
@@ -266,16 +266,18 @@ void Continue(PartialGoroutines<Data>::Entry& rest, PartialGoroutines<Data>::Ent
   if (more.end.has_value()) data.end = more.end;
 }
 
-template <class Life>
-std::vector<SpanGroup> Group(absl::Span<const Life> lives, const Interner& interner) {
+template <class Span>
+std::vector<SpanGroup> Group(absl::Span<const Span> spans, const Interner& interner) {
   absl::flat_hash_map<StringId, SpanGroup> by_type;
-  for (const Life& life : lives) {
-    SpanGroup& group = by_type[life.type];
-    group.type = life.type;
+  for (const Span& span : spans) {
+    SpanGroup& group = by_type[span.type];
+    group.type = span.type;
     ++group.count;
-    group.times.Add(life.times);
-    if (life.begin.has_value() && life.end.has_value()) {
-      group.duration.Add(static_cast<uint64_t>(Between(*life.begin, *life.end)));
+    group.times.Add(span.times);
+    group.no_begin += span.begin.has_value() ? 0 : 1;
+    group.no_end += span.end.has_value() ? 0 : 1;
+    if (span.begin.has_value() && span.end.has_value()) {
+      group.duration.Add(static_cast<uint64_t>(Between(*span.begin, *span.end)));
     } else {
       ++group.open;
     }
@@ -303,8 +305,8 @@ class TaskStats::Impl {
   void Merge(Impl& next, const InternerMap& ids);
   void Finish(int64_t end);
 
-  std::vector<RegionLife> regions;
-  std::vector<TaskLife> tasks;
+  std::vector<RegionSpan> regions;
+  std::vector<TaskSpan> tasks;
 
  private:
   using Goroutines = PartialGoroutines<Data>;
@@ -347,7 +349,7 @@ class TaskStats::Impl {
 
 void TaskStats::Impl::AddEvents(absl::Span<const Event> events) {
   for (const Event& event : events) Add(event);
-  goroutines_.SeeEvents(events);
+  goroutines_.AddEvents(events);
 }
 
 void TaskStats::Impl::Add(const Event& event) {
@@ -386,10 +388,10 @@ NamedTimes TaskStats::Impl::OpenRangesAt(GoId id, int64_t now) const {
 size_t TaskStats::Impl::AddRegion(const RegionRecord& region, Data* data) {
   RegionEntry& entry = data->regions.emplace_back();
   entry.number = region_count_++;
-  entry.life.goroutine = region.goroutine;
-  entry.life.task = region.task;
-  entry.life.type = region.type;
-  entry.life.begin = region.begin;
+  entry.span.goroutine = region.goroutine;
+  entry.span.task = region.task;
+  entry.span.type = region.type;
+  entry.span.begin = region.begin;
   entry.is_outermost = region.is_outermost_of_task;
   return data->regions.size() - 1;
 }
@@ -410,7 +412,7 @@ void TaskStats::Impl::EndRegion(const Event& event) {
   const bool is_older = !ended.begin.has_value();
   const size_t index = is_older ? AddRegion(ended, &data) : ended.data;
   const NamedTimes open_ranges = OpenRangesAt(id, event.time());
-  RegionLife& region = data.regions[index].life;
+  RegionSpan& region = data.regions[index].span;
   region.end = ended.end;
   region.times.ranges =
       is_older ? data.ranges.All(Listed(open_ranges)) : data.ranges.End(Listed(open_ranges));
@@ -446,16 +448,16 @@ void TaskStats::Impl::TakeRegions(Goroutines::Entry& entry) {
   const int64_t end = data.end.value_or(end_.value_or(data.last.end));
   const NamedTimes open_ranges = OpenRangesAt(entry.id, end);
   data.open_regions.EndAll(data.end, [&](const auto& region) {
-    RegionLife& life = data.regions[region.data].life;
-    life.end = region.end;
-    life.times.ranges = data.ranges.End(Listed(open_ranges));
+    RegionSpan& span = data.regions[region.data].span;
+    span.end = region.end;
+    span.times.ranges = data.ranges.End(Listed(open_ranges));
     EndStates(region.data, {}, &data);
   });
   for (RegionEntry& region : data.regions) {
     if (region.is_joined) continue;
-    region.life.times.total =
-        Between(std::max(region.life.begin.value_or(data.creation), filter_.times.from),
-                std::min(region.life.end.value_or(end), filter_.times.to));
+    region.span.times.total =
+        Between(std::max(region.span.begin.value_or(data.creation), filter_.times.from),
+                std::min(region.span.end.value_or(end), filter_.times.to));
     known_regions_.push_back(std::move(region));
   }
 }
@@ -486,23 +488,23 @@ void TaskStats::Impl::Finish(int64_t end) {
   };
   std::vector<KnownRegion*> selected;
   for (KnownRegion* const region : sorted) {
-    RegionLife& life = region->life;
-    tasks_.AddRegion(life.task);
-    tasks_.AddGoroutine(life.task, life.goroutine);
-    if (!filter_.Selects(life.goroutine) || !has_part(life.begin, life.end)) continue;
+    RegionSpan& span = region->span;
+    tasks_.AddRegion(span.task);
+    tasks_.AddGoroutine(span.task, span.goroutine);
+    if (!filter_.Selects(span.goroutine) || !has_part(span.begin, span.end)) continue;
     // Parts of the trace may have added them in another order.
-    internal::SortByName(interner_, &life.times.ranges);
-    if (region->is_outermost) tasks_.Mention(life.task).times.Add(life.times);
+    internal::SortByName(interner_, &span.times.ranges);
+    if (region->is_outermost) tasks_.Mention(span.task).times.Add(span.times);
     selected.push_back(region);
   }
   absl::c_stable_sort(selected, [](const KnownRegion* a, const KnownRegion* b) {
-    const std::optional<int64_t>& end = a->life.end;
-    return end.has_value() && (!b->life.end.has_value() || *end < *b->life.end);
+    const std::optional<int64_t>& end = a->span.end;
+    return end.has_value() && (!b->span.end.has_value() || *end < *b->span.end);
   });
   regions.reserve(selected.size());
-  for (KnownRegion* const region : selected) regions.push_back(std::move(region->life));
+  for (KnownRegion* const region : selected) regions.push_back(std::move(region->span));
   known_regions_.clear();
-  for (TaskLife& task : tasks_.Take()) {
+  for (TaskSpan& task : tasks_.Take()) {
     // Everything without a task belongs to the background task.
     if (task.task == kBackgroundTask || !has_part(task.begin, task.end)) continue;
     tasks.push_back(std::move(task));
@@ -521,13 +523,13 @@ void TaskStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(i
 void TaskStats::Merge(TaskStats&& next, const InternerMap& ids) { impl_->Merge(*next.impl_, ids); }
 void TaskStats::Finish(int64_t end) { impl_->Finish(end); }
 
-absl::Span<const RegionLife> TaskStats::regions() const { return impl_->regions; }
-absl::Span<const TaskLife> TaskStats::tasks() const { return impl_->tasks; }
+absl::Span<const RegionSpan> TaskStats::regions() const { return impl_->regions; }
+absl::Span<const TaskSpan> TaskStats::tasks() const { return impl_->tasks; }
 
-std::vector<SpanGroup> GroupByType(absl::Span<const RegionLife> regions, const Interner& interner) {
+std::vector<SpanGroup> GroupByType(absl::Span<const RegionSpan> regions, const Interner& interner) {
   return Group(regions, interner);
 }
-std::vector<SpanGroup> GroupByType(absl::Span<const TaskLife> tasks, const Interner& interner) {
+std::vector<SpanGroup> GroupByType(absl::Span<const TaskSpan> tasks, const Interner& interner) {
   return Group(tasks, interner);
 }
 

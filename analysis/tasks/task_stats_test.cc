@@ -40,7 +40,7 @@ void Normalize(const Interner& interner, NamedTimes* times) {
   for (const auto& [name, time] : sorted) times->Add(time.name, time.time);
 }
 
-std::string NormalizedText(const Interner& interner, RegionLife region) {
+std::string NormalizedText(const Interner& interner, RegionSpan region) {
   if (!region.begin.has_value()) {
     // A2: in syscalls that began before the trace only the sum is the same.
     region.times.syscall += region.times.syscall_blocked;
@@ -65,16 +65,16 @@ TEST(TaskStats, AreThoseOfGo) {
     GoCompatibleStats go(&interner);
     ASSERT_TRUE(ReadInto(*reader, {sink.get(), &go}).ok());
     std::map<GoId, int64_t> creations;
-    for (const GoroutineLife& life : go.goroutines()) creations[life.goroutine] = life.creation;
+    for (const GoroutineSpan& span : go.goroutines()) creations[span.goroutine] = span.creation;
     std::multiset<std::string> found;
-    for (const RegionLife& region : StatsOf(*sink).regions()) {
+    for (const RegionSpan& region : StatsOf(*sink).regions()) {
       // A4 in DIVERGENCES.md: Go has only the last goroutine with the id.
       if (region.begin.value_or(*region.end) < creations[region.goroutine]) continue;
       found.insert(NormalizedText(sink->interner(), region));
       ++regions;
     }
     std::multiset<std::string> expected;
-    for (const RegionLife& region : go.regions()) {
+    for (const RegionSpan& region : go.regions()) {
       // A8: a goroutine inherits a region without a type.
       const bool is_inherited = region.type == StringId::kEmpty && region.begin.has_value() &&
                                 *region.begin == creations[region.goroutine];
@@ -83,11 +83,11 @@ TEST(TaskStats, AreThoseOfGo) {
     EXPECT_EQ(found, expected);
     // A12: Go forgets the type of a task that ends twice.
     std::set<TaskId> without_type;
-    for (const TaskLife& task : go.tasks()) {
+    for (const TaskSpan& task : go.tasks()) {
       if (task.type == StringId::kEmpty) without_type.insert(task.task);
     }
     std::string found_tasks;
-    for (TaskLife task : StatsOf(*sink).tasks()) {
+    for (TaskSpan task : StatsOf(*sink).tasks()) {
       if (without_type.contains(task.task) &&
           std::exchange(task.type, StringId::kEmpty) != StringId::kEmpty) {
         ++forgotten;
@@ -96,7 +96,7 @@ TEST(TaskStats, AreThoseOfGo) {
       ++tasks;
     }
     std::string expected_tasks;
-    for (const TaskLife& task : go.tasks()) {
+    for (const TaskSpan& task : go.tasks()) {
       if (task.task != kBackgroundTask) absl::StrAppend(&expected_tasks, TextOf(interner, task));
     }
     EXPECT_EQ(found_tasks, expected_tasks);
@@ -109,11 +109,11 @@ TEST(TaskStats, AreThoseOfGo) {
 // TextOf() of a task lacks its times.
 std::string AllTextOf(const AnalysisSink& sink) {
   std::string text;
-  for (const RegionLife& region : StatsOf(sink).regions()) {
+  for (const RegionSpan& region : StatsOf(sink).regions()) {
     absl::StrAppend(&text, TextOf(sink.interner(), region));
   }
-  for (const TaskLife& task : StatsOf(sink).tasks()) {
-    RegionLife times;
+  for (const TaskSpan& task : StatsOf(sink).tasks()) {
+    RegionSpan times;
     times.times = task.times;
     absl::StrAppend(&text, TextOf(sink.interner(), task), TextOf(sink.interner(), times),
                     task.begin_goroutine.value, " ", task.end_goroutine.value, "\n");
@@ -191,7 +191,7 @@ TEST(TaskStats, JoinRegionsThatCrossGenerations) {
       events.events(), [](AnalysisSink::Options options) { return MakeSink({}, options); },
       AllTextOf);
   std::string text;
-  for (const RegionLife& region : StatsOf(*whole).regions()) {
+  for (const RegionSpan& region : StatsOf(*whole).regions()) {
     absl::StrAppend(&text, TextOf(whole->interner(), region));
   }
   // The times are total, running, runnable, and twice that of syscalls.
@@ -204,7 +204,7 @@ TEST(TaskStats, JoinRegionsThatCrossGenerations) {
             "region\t3\t5\t\"r\"\t230\t240\t10\t10\t0\t0\t0\n"
             "region\t1\t5\t\"r\"\t145\t270\t125\t15\t10\t0\t0\tblock:sleep=100\n");
   ASSERT_EQ(StatsOf(*whole).tasks().size(), 1);
-  const TaskLife& task = StatsOf(*whole).tasks()[0];
+  const TaskSpan& task = StatsOf(*whole).tasks()[0];
   EXPECT_EQ(task.regions, 7);
   EXPECT_EQ(task.goroutines, 3);
   // Without the two that are inside of others.
@@ -219,7 +219,7 @@ TEST(TaskStats, AreCutToTheWindow) {
       events.events(), [&](AnalysisSink::Options options) { return MakeSink(filter, options); },
       AllTextOf);
   std::string text;
-  for (const RegionLife& region : StatsOf(*whole).regions()) {
+  for (const RegionSpan& region : StatsOf(*whole).regions()) {
     absl::StrAppend(&text, TextOf(whole->interner(), region));
   }
   EXPECT_EQ(text,
@@ -237,7 +237,7 @@ TEST(TaskStats, PartitionRegions) {
   const std::unique_ptr<AnalysisSink> sink = MakeSink();
   ASSERT_TRUE(ReadInto(*reader, {sink.get()}).ok());
   ASSERT_FALSE(StatsOf(*sink).regions().empty());
-  for (const RegionLife& region : StatsOf(*sink).regions()) {
+  for (const RegionSpan& region : StatsOf(*sink).regions()) {
     EXPECT_EQ(region.times.Unknown(), 0) << TextOf(sink->interner(), region);
   }
   const std::vector<SpanGroup> groups = GroupByType(StatsOf(*sink).regions(), sink->interner());
@@ -275,8 +275,8 @@ TEST(TaskStats, HaveOnlyWhatIsSelected) {
   ASSERT_TRUE(reader.ok());
   const std::unique_ptr<AnalysisSink> whole = MakeSink();
   ASSERT_TRUE(ReadInto(*reader, {whole.get()}).ok());
-  const absl::Span<const RegionLife> regions = StatsOf(*whole).regions();
-  const RegionLife& chosen = regions[regions.size() / 2];
+  const absl::Span<const RegionSpan> regions = StatsOf(*whole).regions();
+  const RegionSpan& chosen = regions[regions.size() / 2];
   ASSERT_TRUE(chosen.begin.has_value() && chosen.end.has_value());
   EventFilter filter;
   filter.goroutines = {chosen.goroutine};
@@ -288,7 +288,7 @@ TEST(TaskStats, HaveOnlyWhatIsSelected) {
   const std::unique_ptr<AnalysisSink> part = MakeSink(filter);
   ASSERT_TRUE(ReadInto(*reader, {part.get()}).ok());
   bool is_there = false;
-  for (const RegionLife& region : StatsOf(*part).regions()) {
+  for (const RegionSpan& region : StatsOf(*part).regions()) {
     EXPECT_EQ(region.goroutine, chosen.goroutine);
     EXPECT_LE(region.times.total, filter.times.to - filter.times.from);
     EXPECT_EQ(region.times.Unknown(), 0);

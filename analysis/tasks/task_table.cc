@@ -7,23 +7,23 @@
 
 namespace gotrace::internal {
 
-TaskLife& TaskTable::AddTask(const Event& event) {
+TaskSpan& TaskTable::AddTask(const Event& event) {
   const Task task = event.task();
   Entry& entry = Of(task.id);
   entry.goroutines.insert(event.goroutine());
-  TaskRecord& life = entry.life;
-  if (!task.type.empty()) life.type = interner_.InternString(task.type);
+  TaskRecord& span = entry.span;
+  if (!task.type.empty()) span.type = interner_.InternString(task.type);
   if (event.kind() == EventKind::kTaskBegin) {
-    life.begin = event.time();
-    life.begin_goroutine = event.goroutine();
-    life.begin_stack = interner_.InternStack(event.stack());
+    span.begin = event.time();
+    span.begin_goroutine = event.goroutine();
+    span.begin_stack = interner_.InternStack(event.stack());
   } else {
-    life.end = event.time();
-    life.end_goroutine = event.goroutine();
-    life.end_stack = interner_.InternStack(event.stack());
+    span.end = event.time();
+    span.end_goroutine = event.goroutine();
+    span.end_stack = interner_.InternStack(event.stack());
   }
-  if (life.parent == TaskId::kNone) life.parent = task.parent;
-  return life;
+  if (span.parent == TaskId::kNone) span.parent = task.parent;
+  return span;
 }
 
 void TaskTable::AddLog(const Event& event) {
@@ -36,21 +36,21 @@ void TaskTable::Merge(const TaskTable& next, const InternerMap& ids) {
   for (const auto& [id, more] : next.tasks_) {
     Entry& entry = Of(id);
     entry.goroutines.insert(more.goroutines.begin(), more.goroutines.end());
-    TaskRecord& life = entry.life;
-    const TaskRecord& rest = more.life;
-    life.regions += rest.regions;
-    life.logs += rest.logs;
-    if (life.parent == TaskId::kNone) life.parent = rest.parent;
-    if (rest.type != StringId::kEmpty) life.type = ids(rest.type);
+    TaskRecord& span = entry.span;
+    const TaskRecord& rest = more.span;
+    span.regions += rest.regions;
+    span.logs += rest.logs;
+    if (span.parent == TaskId::kNone) span.parent = rest.parent;
+    if (rest.type != StringId::kEmpty) span.type = ids(rest.type);
     if (rest.begin.has_value()) {
-      life.begin = rest.begin;
-      life.begin_goroutine = rest.begin_goroutine;
-      life.begin_stack = ids(rest.begin_stack);
+      span.begin = rest.begin;
+      span.begin_goroutine = rest.begin_goroutine;
+      span.begin_stack = ids(rest.begin_stack);
     }
     if (rest.end.has_value()) {
-      life.end = rest.end;
-      life.end_goroutine = rest.end_goroutine;
-      life.end_stack = ids(rest.end_stack);
+      span.end = rest.end;
+      span.end_goroutine = rest.end_goroutine;
+      span.end_stack = ids(rest.end_stack);
     }
   }
 }
@@ -58,11 +58,11 @@ void TaskTable::Merge(const TaskTable& next, const InternerMap& ids) {
 std::vector<TaskRecord> TaskTable::Take() {
   std::vector<TaskRecord> tasks;
   for (auto& [id, entry] : tasks_) {
-    entry.life.goroutines = entry.goroutines.size();
-    tasks.push_back(std::move(entry.life));
+    entry.span.goroutines = entry.goroutines.size();
+    tasks.push_back(std::move(entry.span));
   }
   tasks_.clear();
-  absl::c_sort(tasks, [](const TaskLife& a, const TaskLife& b) { return a.task < b.task; });
+  absl::c_sort(tasks, [](const TaskSpan& a, const TaskSpan& b) { return a.task < b.task; });
   return tasks;
 }
 

@@ -13,7 +13,7 @@
 
 namespace gotrace::internal {
 
-struct TaskRecord : TaskLife {
+struct TaskRecord : TaskSpan {
   // Where it began and ended; kNone if that is not in the trace.
   StackId begin_stack = StackId::kNone;
   StackId end_stack = StackId::kNone;
@@ -26,19 +26,19 @@ class TaskTable {
 
   // Takes a kTaskBegin or kTaskEnd event. Returns the task. An end has no type if the begin is not
   // in the trace, or if the task has ended before: then the type stays what it was.
-  TaskLife& AddTask(const Event& event);
+  TaskSpan& AddTask(const Event& event);
 
   // Adds a kLog event.
   void AddLog(const Event& event);
 
   // Counts a region of the task.
-  void AddRegion(TaskId id) { ++Of(id).life.regions; }
+  void AddRegion(TaskId id) { ++Of(id).span.regions; }
 
   // Adds a goroutine to the task.
   void AddGoroutine(TaskId id, GoId goroutine) { Of(id).goroutines.insert(goroutine); }
 
   // Returns the task, which is added if an event names it for the first time.
-  TaskLife& Mention(TaskId id) { return Of(id).life; }
+  TaskSpan& Mention(TaskId id) { return Of(id).span; }
 
   // Adds the tasks of `next`, which received the following part of the trace.
   void Merge(const TaskTable& next, const InternerMap& ids);
@@ -48,13 +48,13 @@ class TaskTable {
 
  private:
   struct Entry {
-    TaskRecord life;
+    TaskRecord span;
     absl::flat_hash_set<GoId> goroutines;
   };
 
   Entry& Of(TaskId id) {
     Entry& entry = tasks_[id];
-    entry.life.task = id;
+    entry.span.task = id;
     return entry;
   }
 

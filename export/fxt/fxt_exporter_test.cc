@@ -730,6 +730,7 @@ TEST(FxtExporterTest, FiltersSelectGoroutinesAndKinds) {
     options.filter.procs = {ProcId{proc}};
     back = ReadFxtBack(TwoGoroutines(options));
     EXPECT_EQ(back.problems, "");
+    EXPECT_EQ(back.sums.size(), proc == 0 ? 2u : 0u);
     EXPECT_EQ(back.wakeups.size(), proc == 0 ? 2u : 0u);
     EXPECT_EQ(back.durations.size(), proc == 0 ? 1u : 0u);
   }

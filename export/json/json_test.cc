@@ -14,7 +14,7 @@
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
-#include "testing/json_checker.h"
+#include "testing/json_value.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {

@@ -74,6 +74,22 @@ const ParquetFile::RowGroup::Chunk& OnlyChunk(const ParquetFile& file) {
   return file.row_groups.empty() ? none : file.row_groups[0].chunks[0];
 }
 
+// Other readers of Parquet are compared with these lines.
+TEST(ParquetTable, ToJsonLines) {
+  ParquetTable table = IntegerTable(ParquetType::kInt32, {7, ~uint64_t{0}});
+  table.columns[0].present[0] = 0;
+  table.columns.push_back(IntegerTable(ParquetType::kUint64, {0, ~uint64_t{0}}).columns[0]);
+  table.columns.push_back(IntegerTable(ParquetType::kBool, {1, 0}).columns[0]);
+  table.columns.push_back(TextTable({"a\"b", ""}).columns[0]);
+  ParquetTableColumn maps = {{"m", ParquetType::kTextMap}, {1, 1}, {}, {}, {}};
+  maps.maps = {{}, {{"k", "v"}, {"l", ""}}};
+  table.columns.push_back(maps);
+  EXPECT_EQ(ToJsonLines(table),
+            R"({"c":null,"c":"0","c":true,"c":"a\"b","m":{}}
+{"c":"-1","c":"18446744073709551615","c":false,"c":"","m":{"k":"v","l":""}}
+)");
+}
+
 TEST(ParquetWriter, RandomTables) {
   std::set<Encoding> encodings;
   size_t row_groups = 0, pages = 0, filters = 0;

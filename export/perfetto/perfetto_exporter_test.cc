@@ -326,6 +326,11 @@ TEST(PerfettoExporterTest, WritesOnlySelectedGoroutines) {
     EXPECT_THAT(line, Not(HasSubstr("main.main")));
     EXPECT_THAT(line, Not(HasSubstr("chan receive")));
   }
+  // The event that creates a goroutine is also about its creator.
+  options.filter.goroutines = {GoId{1}};
+  for (const std::string& line : Lines(Assemble(kTrace), options)) {
+    EXPECT_THAT(line, Not(HasSubstr("main.worker")));
+  }
 }
 
 // Slices of a track that was not declared would belong to no goroutine.

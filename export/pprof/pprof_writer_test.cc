@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "export/pprof/profile_frames.h"
 #include "gotrace/profile_writer.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
@@ -182,7 +183,11 @@ TEST(PprofWriter, HasTheStacksOfTheFoldedText) {
   const ReadProfile read =
       Parse(Gunzip(FormatPprof(FormOf(ProfileType::kWall), SamplesOf(*sink), sink->interner())));
   std::map<std::string, int64_t> sums;
-  for (const ReadProfile::Sample& sample : read.samples) sums[sample.folded] += sample.values[1];
+  for (size_t i = 0; i < read.samples.size(); ++i) {
+    const ReadProfile::Sample& sample = read.samples[i];
+    sums[sample.folded] += sample.values[1];
+    EXPECT_EQ(StackText(SamplesOf(*sink)[i].key, sink->interner()), sample.folded);
+  }
   std::string expected;
   for (const auto& [stack, sum] : sums) {
     if (sum > 0) absl::StrAppend(&expected, stack.empty() ? "[unknown]" : stack, " ", sum, "\n");

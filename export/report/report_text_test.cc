@@ -4,7 +4,7 @@
 
 #include "gotrace/byte_source.h"
 #include "gtest/gtest.h"
-#include "testing/json_checker.h"
+#include "testing/json_value.h"
 #include "tracev2/text_form.h"
 #include "util/text_buffer.h"
 

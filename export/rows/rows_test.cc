@@ -14,7 +14,7 @@
 #include "gotrace/trace_tables.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
-#include "testing/json_checker.h"
+#include "testing/json_value.h"
 
 namespace gotrace::internal {
 namespace rows_test {

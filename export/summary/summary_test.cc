@@ -402,6 +402,15 @@ TEST(Suspicions, NameTheCallsThatTakeMostOfTheTime) {
   EXPECT_EQ(SuspicionsOf(other.Summarize()), "");
 }
 
+TEST(SummaryStats, NamesTheProgramsFunctionForAPlace) {
+  Program program;
+  program.Wait(7, 10, 60, "sleep", {{1, "time.Sleep", "", 1}, {2, "main.poll", "", 2}});
+  const TraceSummary summary = program.Summarize();
+  ASSERT_EQ(summary.places.size(), 1u);
+  EXPECT_EQ(summary.places[0].function, "main.poll");
+  EXPECT_EQ(summary.places[0].time, 50 * kMillisecond);
+}
+
 TEST(Suspicions, NameDeadlinesThatPass) {
   const Program::Stack call = {{1, "runtime.selectgo", "", 1},
                                {2, "main.fetch", "/src/main.go", 16}};

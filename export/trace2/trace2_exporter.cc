@@ -127,9 +127,9 @@ class Trace2Exporter::State final : private ProgramView::Delegate {
     if (!status_.ok()) return;
     if (!std::exchange(has_begun_, true)) {
       start_ = options_.start.value_or(event.time());
-      times_.See(event);
+      times_.Add(event);
     } else if (event.time() <= view_.to()) {
-      times_.See(event);
+      times_.Add(event);
     }
     // Timers are in the order in which they were first named.
     const bool has_range =
@@ -443,7 +443,7 @@ class Trace2Exporter::State final : private ProgramView::Delegate {
     thread.begin = event.time();
     Learn(thread, event.transition_stack(), PlaceOf(event.stack()));
     CountFor(kCreated, event);
-    thread.timer = TimerOf(goroutine.state, event.transition_reason());
+    thread.timer = TimerOf(goroutine.state, "");
   }
 
   void ChangeState(ViewGoroutine& goroutine, GoState state, StringId reason,

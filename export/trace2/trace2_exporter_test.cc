@@ -561,6 +561,21 @@ TEST(Trace2Exporter, WaitsForTheNamesOfThreads) {
   EXPECT_TRUE(absl::StrContains(out, "\"th07\""));
 }
 
+TEST(Trace2Exporter, TakesNamesFromAfterTheWindow) {
+  Built trace;
+  trace.Status(kWorker, GoState::kRunning).Log(kWorker, "a", "message");
+  EventBuilder stop = trace.New(EventType::kGoStop);
+  trace.Keep(stop.Goroutine(kWorker)
+                 .Transition(kWorker, GoState::kRunning, GoState::kRunnable)
+                 .Stack({{1, "main.late", "/src/work.go", 10}}));
+  Trace2Options options;
+  options.form = Trace2Form::kEvent;
+  options.filter.times = {.from = 0, .to = 3'500'000};
+  const std::string out = trace.Convert(options);
+  CheckLines(out);
+  EXPECT_TRUE(absl::StrContains(out, "\"th07:main.late\"")) << out;
+}
+
 TEST(Trace2Exporter, ThreadsHaveAllNamesThatAreKnown) {
   size_t named = 0;
   for (const internal::TestTrace& test : internal::TestTraces()) {

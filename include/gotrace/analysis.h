@@ -46,9 +46,9 @@ class Analysis : public IntervalConsumer {
 template <class A>
 class MergeableAnalysis : public Analysis {
  public:
-  // Appends what `next` collected, which took the part of the trace that follows, except for the
-  // intervals that cross the border: they were given to this one already, in one piece. `ids` maps
-  // the ids that `next` has kept to those of this analysis' interner.
+  // Appends the results of `next`, which received the part of the trace after this one's. They do
+  // not include the intervals that cross the border: this analysis received these already, in one
+  // piece. `ids` maps ids of the interner of `next` to ids of this analysis' interner.
   virtual void Merge(A&& next, const InternerMap& ids) = 0;
 };
 
@@ -63,7 +63,7 @@ using MakeAnalysis = std::function<std::unique_ptr<Analysis>(Interner* interner)
 // and reads the trace.
 class AnalysisSink : public EventSink {
  public:
-  // What to analyse.
+  // The part of the trace to analyse.
   struct Options {
     // The window of time to analyse, in values of Event::time(). Intervals are cut to it. The
     // analysis receives all events, and has to ignore events outside of the window.
@@ -91,8 +91,8 @@ class AnalysisSink : public EventSink {
   const Interner& interner() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  protected:
-  // For MergeableAnalysisSink. MergeTracker() appends what is not the analysis' own, and returns
-  // the ids to append that with.
+  // For MergeableAnalysisSink. MergeTracker() merges the interner and the StateTracker of `next`,
+  // and returns the ids to merge the analysis with.
   void StartTrackerInMiddle(int64_t trace_start);
   InternerMap MergeTracker(AnalysisSink& next);
   Analysis& mutable_analysis();
@@ -102,12 +102,12 @@ class AnalysisSink : public EventSink {
   const std::unique_ptr<Impl> impl_;
 };
 
-// The same for an analysis of the type A that can be merged, so that the sink can be used with
-// ReadParallel().
+// An AnalysisSink for an analysis of the type A that can be merged. ReadParallel() takes such
+// sinks.
 template <IsMergeableAnalysis A>
 class MergeableAnalysisSink final : public MergeableSink<MergeableAnalysisSink<A>, AnalysisSink> {
  public:
-  // As that of AnalysisSink.
+  // Like the constructor of AnalysisSink.
   MergeableAnalysisSink(const std::function<std::unique_ptr<A>(Interner* interner)>& make,
                         const AnalysisSink::Options& options)
       : MergeableSink<MergeableAnalysisSink<A>, AnalysisSink>(make, options) {}
@@ -119,13 +119,13 @@ class MergeableAnalysisSink final : public MergeableSink<MergeableAnalysisSink<A
     own().Merge(std::move(next.own()), ids);
   }
 
-  // The analysis.
+  // Returns the analysis, which has the results after Finish().
   const A& analysis() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return static_cast<const A&>(AnalysisSink::analysis());
   }
 
  private:
-  // The constructor has seen to the type.
+  // The function that was passed to the constructor returns an A.
   A& own() { return static_cast<A&>(this->mutable_analysis()); }
 };
 

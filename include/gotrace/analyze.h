@@ -1,4 +1,4 @@
-// Everything for analysing a trace: Analyze(), all analyses, and the base of your own.
+// Everything for analysing a trace: Analyze(), all analyses, and the base classes of your own.
 #ifndef GOTRACE_ANALYZE_H_
 #define GOTRACE_ANALYZE_H_
 
@@ -6,6 +6,7 @@
 #include "gotrace/critical_path.h"
 #include "gotrace/gc_stats.h"
 #include "gotrace/go_stats.h"
+#include "gotrace/goroutine_snapshot.h"
 #include "gotrace/goroutine_stats.h"
 #include "gotrace/heap_stats.h"
 #include "gotrace/histogram.h"

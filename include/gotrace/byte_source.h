@@ -111,13 +111,13 @@ using ReadAtFunction =
     std::function<absl::StatusOr<size_t>(uint64_t offset, char* buffer, size_t size)>;
 
 // Returns a source of an object of `size` bytes that `read_at` reads, such as one in an object
-// store. Its bytes can be read from any place, so it has what files have: an index, windows that
-// read only the generations that they need, and several cores. Zstd and gzip input is decompressed,
-// and is then read from front to back.
+// store. Its bytes can be read from any place, so an index, windows that read only the generations
+// that they need, and several cores work as for a file. Zstd and gzip input is decompressed, and is
+// then read from front to back.
 //
 // Reading requests up to 2 MB at a time. An index requests the headers of batches, a few dozen
-// bytes for each 64 KB, so a function for which each request takes long should keep what surrounds
-// them. If `read_at` returns 0, reading ends with kAborted, since the object has become shorter.
+// bytes for each 64 KB, so a function whose requests are slow should cache the bytes around them.
+// If `read_at` returns 0, reading ends with kAborted, since the object has become shorter.
 absl::StatusOr<std::unique_ptr<ByteSource>> SourceFromReadAt(ReadAtFunction read_at, uint64_t size,
                                                              const ReaderLimits& limits = {});
 

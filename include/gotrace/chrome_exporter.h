@@ -20,7 +20,7 @@
 
 namespace gotrace {
 
-// What to write, and how it is arranged.
+// The events to write, and their arrangement.
 struct ChromeOptions {
   // The resources that have lanes.
   enum class View {

@@ -60,7 +60,7 @@ struct PathPiece {
   // otherwise kEmpty.
   StringId reason = StringId::kEmpty;
 
-  // kWaiting: what woke the goroutine up; kUnknown if it was not woken up at `end`.
+  // kWaiting: the kind of its waker; kUnknown if it was not woken up at `end`.
   CauseKind woken_by = CauseKind::kUnknown;
 
   // The goroutine's own stack, as GoInterval::stack. For kRunning, since a trace does not have the
@@ -82,7 +82,8 @@ struct PathPiece {
 // The sum of many critical paths.
 struct PathSum {
   // The key of a sample has a stack, a state, a reason, the function that the goroutine started in,
-  // and what woke it up; its count is the number of pieces. In the order of Profile::samples().
+  // and the kind of its waker; its count is the number of pieces. In the order of
+  // Profile::samples().
   std::vector<ProfileSample> samples;
 
   size_t paths = 0;  // How many paths were added up.
@@ -102,11 +103,11 @@ struct GoroutineTime {
 // So a path is on exactly one goroutine at each time, and its pieces partition the span.
 //
 // Memory is in proportion to the intervals of all goroutines, some 40 bytes each, and to the tasks,
-// regions and mark assists. It cannot be merged: each of these would need its own rules for
-// crossing from one part of a trace into the next.
+// regions and mark assists. CriticalPaths cannot be merged: intervals, tasks, regions and assists
+// would each need rules of their own for the borders between parts of a trace.
 class CriticalPaths final : public Analysis {
  public:
-  // What to collect.
+  // The spans to collect, and the data to keep.
   struct Options {
     // The window to which spans are cut.
     EventFilter::Times window = {};
@@ -125,16 +126,16 @@ class CriticalPaths final : public Analysis {
   void AddGoroutine(const GoInterval& interval) override;
   void Finish(int64_t end) override;
 
-  // All that follows may be called after Finish().
+  // The functions below may be called after Finish().
 
   // Return the tasks whose begin or end is in the window, in order of their ids; and the regions,
   // in order of their ends, with regions without an end last.
   absl::Span<const PathSpan> tasks() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
   absl::Span<const PathSpan> regions() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
-  // Returns the part of a goroutine's life that is in the window, or nullopt if there is none. If
-  // several goroutines had the id, returns that of the last one.
-  std::optional<PathSpan> LifeOf(GoId goroutine) const;
+  // Returns the span of a goroutine, cut to the window, or nullopt if it is outside. If several
+  // goroutines had the id, returns the span of the last one.
+  std::optional<PathSpan> SpanOf(GoId goroutine) const;
 
   // Returns the critical path of `span`, in order of time: each piece begins where the previous one
   // ends. Takes time in proportion to the number of pieces, which is at most one more than the

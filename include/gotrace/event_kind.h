@@ -86,6 +86,10 @@ inline constexpr std::array<int8_t, 256> kStackArgs = [] {
 inline constexpr std::array<int8_t, 256> kNewStackArgs =
     FindArgs([](absl::string_view name) { return name == "new_stack"; });
 
+// The string id of the reason why a goroutine stops or blocks.
+inline constexpr std::array<int8_t, 256> kReasonArgs =
+    FindArgs([](absl::string_view name) { return name == "reason_string"; });
+
 // The sequence number.
 inline constexpr std::array<int8_t, 256> kNumberArgs =
     FindArgs([](absl::string_view name) { return ArgTypeOf(name) == ArgType::kSequenceNumber; });

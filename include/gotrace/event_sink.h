@@ -55,7 +55,7 @@ class MergeableSink : public Base {
   virtual void Merge(Sink&& next) = 0;
 };
 
-// Whether sinks of the type can be merged: whether that is derived from MergeableSink.
+// Whether sinks of the type can be merged, since it is derived from MergeableSink.
 template <class Sink>
 concept IsMergeableSink =
     std::derived_from<Sink, EventSink> && std::same_as<typename Sink::MergesWith, Sink>;

@@ -10,7 +10,7 @@
 
 namespace gotrace {
 
-// Converts Event::time(), which is in nanoseconds of a clock with an arbitrary start. Call See()
+// Converts Event::time(), which is in nanoseconds of a clock with an arbitrary start. Call Add()
 // with the events of a trace, or with its kSync events alone, before you convert the times of the
 // events that follow.
 class EventTimes {
@@ -18,11 +18,11 @@ class EventTimes {
   // Takes the start of the trace and the wall-clock time from a kSync event. Since Go 1.25 each
   // generation states the wall-clock time again, since the clock may have been set meanwhile. Does
   // nothing for events of other kinds. Cheap.
-  void See(const Event& event);
+  void Add(const Event& event);
 
   // Takes the wall-clock time from the clock snapshot of a generation. For a trace of which only
   // the TraceIndex was read.
-  void See(const ClockSnapshot& snapshot) { snapshot_ = snapshot; }
+  void Add(const ClockSnapshot& snapshot) { snapshot_ = snapshot; }
 
   // Returns the duration from the first kSync event to `time`, or 0 if there was no such event.
   absl::Duration SinceStart(int64_t time) const;

@@ -32,7 +32,7 @@ enum class FaultEffect : uint8_t {
   kStop,            // Everything that follows.
 };
 
-// What was being read when a fault was found.
+// The part of the input that was being read when a fault was found.
 enum class FaultStage : uint8_t {
   kInput,       // The input as a whole.
   kTransport,   // The compression or another encoding around the trace.
@@ -54,7 +54,7 @@ absl::string_view FaultMeaning(FaultId id);
 // Returns how much the fault makes the Reader skip.
 FaultEffect EffectOf(FaultId id);
 
-// Returns what was being read when the fault was found.
+// Returns the part of the input that was being read when the fault was found.
 FaultStage StageOf(FaultId id);
 
 // A place in a trace. Unknown fields are not set.

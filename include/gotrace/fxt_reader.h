@@ -1,4 +1,4 @@
-// Reads files in FXT, the trace format of Fuchsia, record by record, whatever program wrote them.
+// Reads files of any program in FXT, the trace format of Fuchsia, record by record.
 // gotrace-dump prints and validates such files, and FxtExporter writes them.
 //
 //   absl::StatusOr<std::unique_ptr<gotrace::ByteSource>> source = gotrace::OpenSource("trace.fxt");

@@ -30,19 +30,17 @@ class GoCompatibleStats final : public EventSink {
   // Returns OK.
   absl::Status Finish() override;
 
-  // Returns the goroutines. Like the results below, they are valid after Finish(), and names, as in
-  // ExecutionTimes::blocked, are sorted.
-  //
-  // The last life of each goroutine id, in order of ids. is_older is true for all goroutines that
-  // Go assumes to be older than the trace.
-  absl::Span<const GoroutineLife> goroutines() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  // Returns the last goroutine of each id, in order of ids. is_older is true for all goroutines
+  // that Go assumes to be older than the trace. Valid after Finish(), like the results below, and
+  // with sorted names, as in ExecutionTimes::blocked.
+  absl::Span<const GoroutineSpan> goroutines() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the regions in order of goroutines, and then of begins. A goroutine that is created in
   // a region has an additional region of the same task, whose type is "".
-  absl::Span<const RegionLife> regions() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  absl::Span<const RegionSpan> regions() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the tasks in order of ids.
-  absl::Span<const TaskLife> tasks() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  absl::Span<const TaskSpan> tasks() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   class Impl;

@@ -90,11 +90,11 @@ struct ExecutionTimes {
 };
 
 // A goroutine's life in the trace, or in the window that was analysed.
-struct GoroutineLife {
+struct GoroutineSpan {
   GoId goroutine;
   StringId name = StringId::kEmpty;  // The function that it started in; "" if unknown.
 
-  // The time when it was created or, if `is_older`, when the trace or window first has it.
+  // The time when it was created or, if `is_older`, when it first appears in the trace or window.
   int64_t creation = 0;
   bool is_older = false;
 
@@ -124,14 +124,15 @@ struct GoroutineGroup {
   void Merge(const GoroutineGroup& other);
 };
 
-// Computes where the time of goroutines went. To the nanosecond the numbers of Go's own
-// internal/trace, but for the entries of analysis/DIVERGENCES.md; see GoCompatibleStats for those.
+// Computes where the time of goroutines went. The numbers equal those of Go's own internal/trace to
+// the nanosecond, except for the entries of analysis/DIVERGENCES.md, for which GoCompatibleStats
+// exists.
 class GoroutineStats final : public MergeableAnalysis<GoroutineStats> {
  public:
-  // What to count.
+  // The goroutines to count, and the results to keep.
   struct Options {
-    // Whether to keep lives() of single goroutines, not only groups(). Otherwise memory is in
-    // proportion to the goroutines that exist at a time.
+    // Whether to keep each goroutine, for goroutines(), in addition to groups(). Otherwise memory
+    // is in proportion to the goroutines that exist at a time.
     bool keep_each = false;
 
     // Only goroutines that the filter selects are counted, and only ranges within its `times`.
@@ -150,7 +151,7 @@ class GoroutineStats final : public MergeableAnalysis<GoroutineStats> {
 
   // Returns the goroutines in order of creation, and then of ids, after Finish(). Empty unless
   // Options::keep_each is set.
-  absl::Span<const GoroutineLife> lives() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  absl::Span<const GoroutineSpan> goroutines() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
   // Returns the groups in order of names, after Finish().
   absl::Span<const GoroutineGroup> groups() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 

@@ -14,13 +14,13 @@
 
 namespace gotrace {
 
-// What to write of each event.
+// The members to write of each event.
 struct JsonOptions {
   // Whether to write stacks: they are most of the text.
   bool stacks = false;
 
   // If it is not nullptr, each event has its wall-clock time as "wall", once that is known. It must
-  // outlive the exporter. Call EventTimes::See() with each kSync event before the events after it
+  // outlive the exporter. Call EventTimes::Add() with each kSync event before the events after it
   // are added.
   const EventTimes* times = nullptr;
 

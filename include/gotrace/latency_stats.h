@@ -75,7 +75,7 @@ struct LatencyCase : Interval {
 // distinct keys, and to the goroutines that exist at a time.
 class LatencyStats final : public MergeableAnalysis<LatencyStats> {
  public:
-  // What to count.
+  // The latencies to count.
   struct Options {
     // Which kinds to count, by their number.
     std::array<bool, kLatencyKindEnd> kinds = {true, true, true, true, true};

@@ -55,7 +55,7 @@ struct BlockedGoroutine {
 // the goroutines that exist at a time.
 class LeakStats final : public MergeableAnalysis<LeakStats> {
  public:
-  // What to count.
+  // The goroutines to count.
   struct Options {
     // How long a goroutine must have been blocked, in nanoseconds.
     int64_t longer = 1'000'000'000;

@@ -4,7 +4,7 @@
 #define GOTRACE_LIBRARY_VERSION_H_
 
 // The version as text, and its numbers, for `#if`.
-#define GOTRACE_VERSION "0.2.0"
+#define GOTRACE_VERSION "0.3.0"
 #define GOTRACE_VERSION_MAJOR 0
 #define GOTRACE_VERSION_MINOR 2
 #define GOTRACE_VERSION_PATCH 0

@@ -72,12 +72,12 @@ class MutatorUtilization final : public MergeableAnalysis<MutatorUtilization> {
   const std::unique_ptr<Impl> impl_;
 };
 
-// Computes what internal/trace of Go 1.27 does, even where the trace contradicts it: see
+// Computes the same numbers as internal/trace of Go 1.27, even where the trace contradicts it: see
 // analysis/DIVERGENCES.md. Where Go fails, the result is that of MutatorUtilization. For comparison
 // with Go's tools; windows have no effect.
 class GoCompatibleUtilization final : public Analysis {
  public:
-  // Computes what `options` say.
+  // Computes the series that `options` select.
   explicit GoCompatibleUtilization(MutatorUtilization::Options options);
   ~GoCompatibleUtilization() override;
 

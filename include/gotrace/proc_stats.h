@@ -140,8 +140,8 @@ struct ProcLimit {
   friend bool operator==(const ProcLimit&, const ProcLimit&) = default;
 };
 
-// Collects what Ps did. Memory is in proportion to the Ps, to the goroutines that exist at a time,
-// and to the events of a generation that change states.
+// Collects the activity of Ps. Memory is in proportion to the Ps, to the goroutines that exist at a
+// time, and to the events of a generation that change states.
 class ProcStats final : public MergeableAnalysis<ProcStats> {
  public:
   // Counts only Ps that `filter` selects, and only times within its `times`. The numbers of waiting

@@ -56,7 +56,7 @@ const ProfileTypeInfo& InfoOf(ProfileType type);
 struct ProfileKey {
   StackId stack = StackId::kNone;  // Whose time it is; kNone if the trace does not say.
 
-  // kWakeup: what woke the goroutine up, and the waker's stack if it was another goroutine.
+  // kWakeup: the kind of the waker, and the waker's stack if it was another goroutine.
   CauseKind woken_by = CauseKind::kUnknown;
   StackId waker = StackId::kNone;
 
@@ -92,9 +92,9 @@ struct ProfileSample {
   ProfileValue value;
 };
 
-// Computes a profile. Samples are complete: what is cut by the ends of the trace or of the window
-// counts as far as it is inside. Memory is in proportion to the distinct samples, and to the
-// goroutines that exist at a time.
+// Computes a profile. Intervals that the ends of the trace or of the window cut count only for the
+// part inside. Memory is in proportion to the distinct samples, and to the goroutines that exist at
+// a time.
 class Profile final : public MergeableAnalysis<Profile> {
  public:
   // What to compute.
@@ -108,9 +108,9 @@ class Profile final : public MergeableAnalysis<Profile> {
     // Only goroutines that started in this function; "" for all.
     std::string start;
 
-    // Only goroutines that the filter selects, and of what is not an interval only what is in its
-    // `times`. If it selects Ps or threads, only what goroutines do on these, running or in a
-    // syscall; then the type must be kWall, kOnCpu or kSyscall.
+    // Only goroutines that the filter selects. Samples of events, such as CPU samples, are limited
+    // to its `times`. If it selects Ps or threads, only what goroutines do on these, running or in
+    // a syscall; then the type must be kWall, kOnCpu or kSyscall.
     EventFilter filter = {};
   };
 
@@ -132,24 +132,24 @@ class Profile final : public MergeableAnalysis<Profile> {
   const std::unique_ptr<internal::ProfileSums> impl_;
 };
 
-// A profile whose samples are told apart by tasks, regions and labels, or are those of one task or
-// of one type of region. It cannot be merged, since regions that cross from one part of a trace
-// into the next are not known in it.
+// A profile that separates samples by task, region or label, or that has only the samples of one
+// task or one type of region. It cannot be merged, since a part of a trace does not have the
+// regions that began before it.
 class RegionProfile final : public Analysis {
  public:
   // What to compute. `type` must not be kCreate if has_parts().
   struct Options : Profile::Options {
-    // Whether to keep apart the samples in each task, and in each type of region: those of the
-    // innermost region that the goroutine is in.
+    // Whether to separate samples by task, and by type of region. Both are those of the innermost
+    // region that the goroutine is in.
     bool by_task = false;
     bool by_region = false;
 
-    // Whether to keep apart the samples under each label that a goroutine was given: "GC
-    // (dedicated)". A label counts from where it was set in the trace.
+    // Whether to separate samples by the label that the goroutine was given: "GC (dedicated)". A
+    // label counts from where it was set in the trace.
     bool by_label = false;
 
-    // Only what a goroutine does while it is in a region of this task, and in one of this type; ""
-    // for any. A region counts if its begin is in the trace.
+    // Only the time that goroutines spend in regions of this task, and in regions of this type;
+    // nullopt and "" for any. A region counts if its begin is in the trace.
     std::optional<TaskId> task = std::nullopt;
     std::string region = {};
 
@@ -176,7 +176,7 @@ class RegionProfile final : public Analysis {
 };
 
 // Computes a profile of kNet, kSync, kSyscall or kSched exactly as `go tool trace -pprof` of Go
-// 1.27 does; analysis/DIVERGENCES.md says what that leaves out. Keys have only stacks. For
+// 1.27 does; analysis/DIVERGENCES.md lists the time that Go leaves out. Keys have only stacks. For
 // comparison with Go's tools: Profile is right, and faster.
 //
 // Memory is in proportion to the samples before they are added up.

@@ -16,7 +16,7 @@
 
 namespace gotrace {
 
-// A MergeableSink of whatever type, for programs that choose the type only when they run.
+// A MergeableSink of any type, for programs that choose the type at run time.
 class AnyMergeableSink {
  public:
   virtual ~AnyMergeableSink() = default;
@@ -24,14 +24,14 @@ class AnyMergeableSink {
   // Returns the sink.
   virtual EventSink& sink() = 0;
 
-  // As that of the sink.
+  // Calls StartInMiddle() of the sink.
   virtual void StartInMiddle(int64_t trace_start) = 0;
 
-  // Merges the sinks. That of `next` has the same type.
+  // Merges the sink of `next`, which has the same type, into this one's.
   virtual void Merge(AnyMergeableSink& next) = 0;
 };
 
-// ReadParallel() for sinks that `make_sink` returns, all of the same type.
+// Like ReadParallel(), for sinks that `make_sink` returns, all of the same type.
 absl::Status ReadAnyParallel(std::unique_ptr<ByteSource> source, const ReaderOptions& options,
                              absl::FunctionRef<std::unique_ptr<AnyMergeableSink>()> make_sink,
                              std::unique_ptr<AnyMergeableSink>* result,
@@ -81,11 +81,11 @@ namespace gotrace {
 //
 // Memory holds all sinks, and a generation for each segment that is being read. The trace is read
 // sequentially if its bytes can be read only once (see ByteSource::Fork()), if it has a single
-// generation, or if options.on_time_back is set. on_fault
-// is called on the calling thread only, and so is `on_progress`, often, with the bytes and
-// events of all threads, of which there may be fewer than before if a segment has to be read again.
-// Bytes are those of the trace, of which there are more than of a compressed file; then their total
-// is not known.
+// generation, or if options.on_time_back is set.
+//
+// on_fault and `on_progress` are called on the calling thread only. `on_progress` is called often,
+// with the bytes and events of all threads; these numbers decrease if a segment is read again. The
+// bytes are those of the decompressed trace. ReadProgress::total is 0 for a compressed file.
 template <IsMergeableSink Sink, std::invocable MakeSink>
 absl::Status ReadParallel(std::unique_ptr<ByteSource> source, const ReaderOptions& options,
                           const MakeSink& make_sink, std::unique_ptr<Sink>* result,

@@ -16,7 +16,7 @@ namespace gotrace {
 struct ReaderLimits {
   // Bytes of one generation, decompressed, which a Reader keeps in memory. The runtime begins a new
   // generation every second; those of the busiest programs have some hundred megabytes. Values
-  // above kMostGenerationBytes are treated as kMostGenerationBytes.
+  // above kMaxGenerationBytes are treated as kMaxGenerationBytes.
   uint64_t generation_bytes = uint64_t{2} << 30;
 
   // Threads of one generation. A Go program may have 10,000 unless it raises its own limit.
@@ -40,7 +40,7 @@ struct ReaderLimits {
   uint64_t decompressed_bytes = uint64_t{1} << 40;
 
   // The largest effective generation_bytes: tables count their entries in 32 bits.
-  static constexpr uint64_t kMostGenerationBytes = uint64_t{8} << 30;
+  static constexpr uint64_t kMaxGenerationBytes = uint64_t{8} << 30;
 };
 
 // The description of a limit. All texts have static lifetime.

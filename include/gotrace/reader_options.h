@@ -1,4 +1,4 @@
-// The options of a Reader, and what it reports besides events: losses and progress.
+// The options of a Reader, and the losses and the progress that it reports.
 #ifndef GOTRACE_READER_OPTIONS_H_
 #define GOTRACE_READER_OPTIONS_H_
 
@@ -41,9 +41,9 @@ struct ReaderOptions {
 
   // Whether a thread of the Reader decodes and orders events ahead, if the trace is large enough
   // and `jobs` allows two cores. This affects only speed: faults are still found, and callbacks
-  // called, on the caller's thread. It saves a tenth to half of the time (bench/README.md). A
-  // forked child process does not have the thread, so that such a Reader can be neither used nor
-  // destroyed there.
+  // called, on the caller's thread. It saves a tenth to half of the time (bench/README.md) if a
+  // second core is idle, and takes up to twice the processor time. A forked child process does not
+  // have the thread, so that such a Reader can be neither used nor destroyed there.
   bool decodes_ahead = false;
 
   // Limits on the memory and time that the trace can take. In strict mode, reading stops where a

@@ -30,7 +30,7 @@ namespace gotrace {
 
 // How far into the input to search for the trace header, in bytes: a program may print something
 // before it starts tracing.
-inline constexpr size_t kMostBeforeHeader = 1 << 16;
+inline constexpr size_t kMaxBytesBeforeHeader = 1 << 16;
 
 // How a generation is treated.
 enum class GenerationFate : uint8_t {

@@ -32,8 +32,9 @@ struct AnalyzeOptions {
   // decodes_ahead.
   ReaderOptions reader;
 
-  // The window to analyse; by default the whole trace. Only its times count, from_beginning and
-  // to_end: analyses have filters of their own, and get all events of the window's generations.
+  // The window to analyse; by default the whole trace. Only its times, from_beginning and to_end
+  // are used: analyses have filters of their own, and receive all events of the window's
+  // generations.
   WindowOptions window;
 
   // Called now and then while the trace is read, on the calling thread.
@@ -133,8 +134,7 @@ std::unique_ptr<A> MakeDefault(Interner* interner) {
 
 namespace gotrace {
 
-// How to run an analysis of whatever type, for programs that choose the type only when they run.
-// AnalysisOf() returns one.
+// An analysis of any type, for programs that choose the type at run time. AnalysisOf() returns one.
 struct AnyAnalysis {
   // Returns a sink that runs the analysis, which is made with `filter`.
   std::function<std::unique_ptr<AnalysisSink>(const EventFilter& filter)> make_sink;
@@ -148,9 +148,9 @@ struct AnyAnalysis {
       read_parallel;
 };
 
-// Returns what runs the analysis that `make` makes. `make` takes the Interner* that the analysis
-// uses, and an EventFilter with absolute times, and returns a std::unique_ptr of its type. It is
-// called on several threads.
+// Returns functions that run the analysis that `make` returns. `make` takes the Interner* that the
+// analysis uses, and an EventFilter with absolute times, and returns a std::unique_ptr of the
+// analysis' type. It is called on several threads.
 template <class Make>
 AnyAnalysis AnalysisOf(const Make& make) {
   using A = typename std::invoke_result_t<Make, Interner*, const EventFilter&>::element_type;
@@ -180,10 +180,10 @@ AnyAnalysis AnalysisOf(const Make& make) {
 
 // The result of RunAnalysis().
 struct AnalysisRun {
-  // OK, or why the trace could not be opened or was not read to its end.
+  // OK, or the error that kept the trace from being opened or from being read to its end.
   absl::Status status;
 
-  // The finished analysis of everything before. Never nullptr.
+  // The finished analysis of everything before the error. Never nullptr.
   std::unique_ptr<AnalysisSink> sink;
 
   // Whether the trace, and the window in it, could be opened.
@@ -192,7 +192,8 @@ struct AnalysisRun {
   // How many bytes of the input were read, or 0 if that is not known.
   uint64_t bytes = 0;
 
-  // What was lost, and what the window showed, unless the trace was read on several cores.
+  // The losses of reading, and WindowReader::seen(). Both are empty if the trace was read on
+  // several cores.
   Losses losses;
   WindowReader::Seen seen;
 };
@@ -201,15 +202,15 @@ struct AnalysisRun {
 AnalysisRun RunAnalysis(std::unique_ptr<ByteSource> source, const AnalyzeOptions& options,
                         const AnyAnalysis& analysis);
 
-// The results of Analyze(): of analyses of the types A, each of which occurs once.
+// The results of Analyze() for analyses of the types A, which all differ.
 template <class... A>
 class Analyzed {
  public:
   // Used by Analyze().
   explicit Analyzed(AnalysisRun run) : run_(std::move(run)) {}
 
-  // Returns OK, or why the trace could not be opened or was not read to its end. The results are
-  // those of everything before.
+  // Returns OK, or the error that kept the trace from being opened or from being read to its end.
+  // The results are those of everything before the error.
   const absl::Status& status() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return run_.status; }
 
   // Returns the analysis of the type One, which is finished. Valid as long as this object.
@@ -219,11 +220,11 @@ class Analyzed {
     return static_cast<const Group&>(run_.sink->analysis()).template get<One>();
   }
 
-  // The same if there is one analysis only.
+  // Return the analysis if there is only one.
   const auto& operator*() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return get<A...>(); }
   const auto* operator->() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return &get<A...>(); }
 
-  // Returns what has the strings and stacks of the results. Valid as long as this object.
+  // Returns the interner of the results' strings and stacks. Valid as long as this object.
   const Interner& interner() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return run_.sink->interner(); }
 
   // Returns how many events were read.
@@ -237,11 +238,11 @@ class Analyzed {
 // that take an Interner*, which outlives the analysis, and return the std::unique_ptr of an
 // analysis; With() returns such functions. They are called on several threads.
 //
-// The whole trace is read on several cores, as ReadParallel() does, if all of the analyses are
-// mergeable, and reading is strict. A window is read sequentially: only the generations that it
-// needs, if the source can be read from any place. Intervals are cut to it.
+// The whole trace is read on several cores, as with ReadParallel(), if all of the analyses are
+// mergeable and reading is strict. A window is read sequentially, and only its generations are read
+// if the source can be read from any place. Intervals are cut to the window.
 //
-// Returns an Analyzed, which has the results, and the status.
+// Returns an Analyzed, which has the results and the status.
 template <std::invocable<Interner*>... Make>
 auto Analyze(std::unique_ptr<ByteSource> source, const AnalyzeOptions& options,
              const Make&... make) {
@@ -254,7 +255,8 @@ auto Analyze(std::unique_ptr<ByteSource> source, const AnalyzeOptions& options,
       RunAnalysis(std::move(source), options, AnalysisOf(make_group)));
 }
 
-// The same for analyses of the types A with default options: Analyze<GoroutineStats>(source).
+// Like Analyze() above, for analyses of the types A with default options:
+// Analyze<GoroutineStats>(source).
 template <std::derived_from<Analysis>... A>
 Analyzed<A...> Analyze(std::unique_ptr<ByteSource> source, const AnalyzeOptions& options = {}) {
   return Analyze(std::move(source), options, internal::MakeDefault<A>...);

@@ -1,5 +1,5 @@
-// Everything for queries: the tables of traces, for SQLite and for any other storage. What
-// sqlite_tables.h declares is in a library of its own, gotrace_sqlite.
+// Everything for queries: the tables of traces, for SQLite and for any other storage. The functions
+// of sqlite_tables.h are in a library of their own, gotrace_sqlite.
 #ifndef GOTRACE_SQL_H_
 #define GOTRACE_SQL_H_
 

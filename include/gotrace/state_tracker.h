@@ -165,7 +165,7 @@ class IntervalConsumer {
  public:
   virtual ~IntervalConsumer() = default;
 
-  // Receive an interval of a goroutine, P or thread. Override those that the consumer needs.
+  // Receive an interval of a goroutine, P or thread. Override the functions that are needed.
   virtual void AddGoroutine(const GoInterval& /*interval*/) {}
   virtual void AddProc(const ProcInterval& /*interval*/) {}
   virtual void AddThread(const ThreadInterval& /*interval*/) {}
@@ -174,14 +174,14 @@ class IntervalConsumer {
 // Turns the events of a trace, or of a run of its generations, into intervals.
 //
 // Merging the trackers of consecutive parts of a trace, cut anywhere between two generations, gives
-// the same intervals as one tracker for all of it, if each generation states the status of what it
-// is about, as those that Go writes do. Whoever merges trackers merges their consumers, too; an
-// AnalysisSink does that for an analysis.
+// the same intervals as one tracker for all of it, if each generation states the status of every
+// goroutine, P and thread in it, as in traces that Go writes. A caller that merges trackers must
+// merge their consumers, too; an AnalysisSink does so for its analysis.
 //
-// In a damaged trace, of which a Reader gives what it can, intervals are exact as far as the events
-// are, and those of a resource overlap only where the times of the events go back. A state that
-// does not fit the one before it shows that events are missing: the state before is known to have
-// lasted until the event, or the status, that stated it last, and its interval ends there with
+// In a damaged trace, intervals are as exact as the events that the Reader returns. Intervals of
+// one goroutine, P or thread overlap only where the times of events go back. A state that does not
+// fit the one before it shows that events are missing: the state before is known to have lasted
+// until the event, or the status, that stated it last, and its interval ends there with
 // end_clipped. Where a generation is missing, intervals end with the last event before, and begin
 // with the kSync event after.
 class StateTracker final : public EventSink {
@@ -191,9 +191,9 @@ class StateTracker final : public EventSink {
   StateTracker(Interner* interner, IntervalConsumer* consumer);
   ~StateTracker() override;
 
-  // The tracker will be merged into one that takes the events before its own. What begins before
-  // the first of its events is then given to the consumer only by Merge(), which knows since when
-  // the state lasts, or by Finish(). Not for a part of a trace that is read by itself.
+  // Declares that this tracker will be merged into the tracker of the preceding part of the trace.
+  // Intervals that begin before its first event are then held back until Merge(), which knows when
+  // they began, or Finish(). Not for a part of a trace that is read by itself.
   void StartInMiddle();
 
   void Add(absl::Span<const Event> events) override;
@@ -202,10 +202,11 @@ class StateTracker final : public EventSink {
   // merged without a call of its StartInMiddle(), so that intervals were cut at the border.
   absl::Status Finish() override;
 
-  // Continues with what `next` knows, for which StartInMiddle() was called: gives the intervals
-  // that cross the border to this tracker's consumer, in one piece. Appends the interners, too,
-  // unless they are the same one. Returns the ids that the strings and stacks of `next` have here:
-  // append what the consumer of `next` has to this tracker's consumer afterwards, with these ids.
+  // Continues with the state of `next`, for which StartInMiddle() was called. Gives the intervals
+  // that cross the border to this tracker's consumer, in one piece. Appends the interner of `next`
+  // to this tracker's, unless they are the same. Returns the ids that the strings and stacks of
+  // `next` have here; use them to merge the consumer of `next` into this tracker's consumer
+  // afterwards.
   InternerMap Merge(StateTracker&& next);
 
  private:

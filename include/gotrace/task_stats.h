@@ -19,7 +19,7 @@
 namespace gotrace {
 
 // A region, from its begin to its end on one goroutine.
-struct RegionLife {
+struct RegionSpan {
   GoId goroutine;
   TaskId task = kBackgroundTask;     // The task that it belongs to.
   StringId type = StringId::kEmpty;  // The name given to StartRegion or WithRegion.
@@ -34,7 +34,7 @@ struct RegionLife {
 };
 
 // A task.
-struct TaskLife {
+struct TaskSpan {
   TaskId task;
   TaskId parent = TaskId::kNone;     // kNone if there is none, or if it is unknown.
   StringId type = StringId::kEmpty;  // The name given to NewTask; "" if unknown.
@@ -59,7 +59,9 @@ struct TaskLife {
 struct SpanGroup {
   StringId type = StringId::kEmpty;
   uint64_t count = 0;
-  uint64_t open = 0;          // How many of them lack their begin or their end in the trace.
+  uint64_t open = 0;          // How many of them lack their begin or their end in the trace:
+  uint64_t no_begin = 0;      // their begin,
+  uint64_t no_end = 0;        // their end; some lack both.
   Histogram duration;         // Of the others, in nanoseconds.
   ExecutionTimes times = {};  // The sums over all of them.
 };
@@ -84,8 +86,8 @@ class TaskStats final : public MergeableAnalysis<TaskStats> {
 
   // Return the results, after Finish(). Regions are in order of their ends, with regions without an
   // end last; tasks are in order of ids.
-  absl::Span<const RegionLife> regions() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
-  absl::Span<const TaskLife> tasks() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  absl::Span<const RegionSpan> regions() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  absl::Span<const TaskSpan> tasks() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   class Impl;
@@ -93,8 +95,8 @@ class TaskStats final : public MergeableAnalysis<TaskStats> {
 };
 
 // Sums up regions, or tasks, by their types, in order of the types' names.
-std::vector<SpanGroup> GroupByType(absl::Span<const RegionLife> regions, const Interner& interner);
-std::vector<SpanGroup> GroupByType(absl::Span<const TaskLife> tasks, const Interner& interner);
+std::vector<SpanGroup> GroupByType(absl::Span<const RegionSpan> regions, const Interner& interner);
+std::vector<SpanGroup> GroupByType(absl::Span<const TaskSpan> tasks, const Interner& interner);
 
 }  // namespace gotrace
 

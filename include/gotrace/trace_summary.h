@@ -72,12 +72,12 @@ struct TraceSummary {
     int64_t blocked = 0;
   };
 
-  // Where goroutines, except those of the runtime, were blocked or in syscalls: the innermost
-  // function that does not belong to the runtime, or to packages sync and internal/.
+  // Where goroutines, except those of the runtime and those that record the trace, were blocked or
+  // in syscalls.
   struct Place {
     LatencyKind kind = LatencyKind::kBlocked;  // kBlocked or kSyscall.
     std::string reason = {};
-    std::string function = {};
+    std::string function = {};  // As WaitPlace::function.
     uint64_t count = 0;
     int64_t time = 0;
     int64_t longest = 0;

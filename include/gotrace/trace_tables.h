@@ -60,7 +60,7 @@ struct TableInfo {
   absl::string_view name;
   absl::string_view order;   // The column that rows are sorted by; "" if there is none.
   absl::string_view row;     // The meaning of a row: "an event".
-  absl::string_view memory;  // What the memory for making the table grows with; "" for nothing.
+  absl::string_view memory;  // The number with which the memory for making it grows; "" if none.
   absl::Span<const TableColumn> columns;
 
   // Returns the index of the column with a name, or nullopt.

@@ -62,7 +62,7 @@ struct UndoneInput {
 };
 
 // How far into an input, or into a decoded layer of it, the trace may begin, in bytes.
-inline constexpr size_t kMostBeforeTrace = 64 << 10;
+inline constexpr size_t kMaxBytesBeforeTrace = 64 << 10;
 
 // Recognises damage in transport to the trace in `source`, which must be positioned at its
 // beginning, and undoes it: any combination of the kinds of transports.def, gzip and zstd, up to 8

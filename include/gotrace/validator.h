@@ -1,4 +1,4 @@
-// Validates a stream of ordered events, whatever their source.
+// Validates a stream of ordered events from any source.
 #ifndef GOTRACE_VALIDATOR_H_
 #define GOTRACE_VALIDATOR_H_
 

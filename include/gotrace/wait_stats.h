@@ -23,8 +23,9 @@
 namespace gotrace {
 
 // A place in the program: the innermost frame of a stack that is neither in the standard library
-// nor in another module. If there is none, the innermost frame in another module, else the
-// innermost one that is not in package runtime, sync or syscall, or below runtime/ or internal/.
+// nor in another module, nor the function that cgo makes for a call of C. If there is none, the
+// innermost frame in another module, else the innermost one that is not in package runtime, sync or
+// syscall, or below runtime/ or internal/.
 struct WaitPlace {
   StringId function = StringId::kEmpty;  // "" if the stack is unknown.
   StringId file = StringId::kEmpty;

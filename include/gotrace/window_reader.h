@@ -1,4 +1,4 @@
-// Reads the events of a window of time, whatever clock its ends are given in.
+// Reads the events of a window of time. Its ends may be times of the trace or of the wall clock.
 #ifndef GOTRACE_WINDOW_READER_H_
 #define GOTRACE_WINDOW_READER_H_
 
@@ -22,29 +22,29 @@
 
 namespace gotrace {
 
-// A window of time, and which of its events to read.
+// A window of time, and the events of it to read.
 struct WindowOptions {
   // The conditions that events must meet. Its times are the window's ends: values of Event::time(),
   // times since the start of the trace, or both.
   EventFilter filter;
 
-  // The window's ends as wall-clock times, both included. Only what is between all of the ends that
-  // are set is in the window. The trace needs clock snapshots, as Go writes them since 1.25.
+  // The window's ends as wall-clock times, both included. The window is the time between all ends
+  // that are set. The trace needs clock snapshots, as Go writes them since 1.25.
   std::optional<absl::Time> wall_from;
   std::optional<absl::Time> wall_to;
 
-  // Returns every event of the generations from the one that contains the window's first time to
-  // the one that contains its last, whether or not it meets the conditions: for sinks that need to
-  // know what the state was at the first time, and apply AbsoluteFilter() themselves. A generation
-  // may state what a goroutine did from its beginning on only later, when that changes.
+  // Whether to return all events of the generations that overlap the window, including events that
+  // do not meet the conditions: for sinks that need the state at the window's first time, and that
+  // apply AbsoluteFilter() themselves. A generation may state the first status of a goroutine only
+  // later, when it changes.
   bool whole_generations = false;
 
-  // Reads from the beginning of the trace even if the first time is later. With whole_generations,
-  // all events before the window are returned then, too.
+  // Whether to read from the beginning of the trace even if the first time is later. With
+  // whole_generations, all events before the window are then returned, too.
   bool from_beginning = false;
 
-  // Continues after an event that is too late for the window, since the times of a damaged trace
-  // may be wrong.
+  // Whether to continue after an event that is too late for the window, since the times of a
+  // damaged trace may be wrong.
   bool to_end = false;
 
   // Called now and then while the trace is read, on the thread that calls WindowReader::Next().
@@ -88,22 +88,23 @@ class WindowReader {
   // options select the whole trace. The events are valid until the next call.
   absl::Span<const Event> NextBlock() ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
-  // Returns the conditions with times as of Event::time() only, by the clock of the generation that
-  // was read last. Call it after Next(). Fails with kFailedPrecondition if an end of the window is
-  // a wall-clock time, but that generation has no clock snapshot.
+  // Returns the filter with all ends of the window as values of Event::time(), by the clock of the
+  // generation that was read last. Call it after Next(). Fails with kFailedPrecondition if an end
+  // of the window is a wall-clock time, but that generation has no clock snapshot.
   absl::StatusOr<EventFilter> AbsoluteFilter() const;
 
   // Returns the time of the trace's first event. Call it after Next().
   int64_t trace_start() const { return start_.value_or(0); }
 
-  // Converts the times of the events of the current generation. Valid as long as this object.
+  // Returns the clocks of the current generation, which convert the times of its events. Valid as
+  // long as this object.
   const EventTimes& times() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return times_; }
 
   // Returns the reader of the trace, for its status, losses and counts. Valid as long as this
   // object.
   const Reader& reader() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return reader_; }
 
-  // What reading has shown so far.
+  // Facts about the trace that reading has shown.
   struct Seen {
     // The times of the trace's first event, even if its generation was skipped, and of the latest
     // event that was compared with the window.
@@ -121,11 +122,11 @@ class WindowReader {
     bool any_matches = false;
 
     // The first generation whose frequency of the trace clock is not plausible, so that the times
-    // of its events mean nothing.
+    // of its events are meaningless.
     std::optional<GenerationInfo> timeless;
   };
 
-  // Returns it.
+  // Returns the facts known so far. Valid as long as this object.
   const Seen& seen() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return seen_; }
 
  private:

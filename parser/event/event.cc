@@ -10,9 +10,47 @@
 namespace gotrace {
 namespace {
 
-// The argument that says why a goroutine stops.
-constexpr std::array<int8_t, 256> kReasonArgs =
-    internal::FindArgs([](absl::string_view name) { return name == "reason_string"; });
+// Returns the name of a metric, or "" if `type` is not one.
+constexpr absl::string_view MetricName(EventType type) {
+  switch (type) {
+    case EventType::kProcsChange:
+      return "/sched/gomaxprocs:threads";
+    case EventType::kHeapAlloc:
+      return "/memory/classes/heap/objects:bytes";
+    case EventType::kHeapGoal:
+      return "/gc/heap/goal:bytes";
+    default:
+      return "";
+  }
+}
+
+// Returns what the ranges are that begin with `type`, or "" if none do.
+constexpr absl::string_view RangeName(EventType type) {
+  switch (type) {
+    case EventType::kSTWBegin:
+      return "stop-the-world";
+    case EventType::kGCBegin:
+      return "GC concurrent mark phase";
+    case EventType::kGCSweepBegin:
+      return "GC incremental sweep";
+    case EventType::kGCMarkAssistBegin:
+      return "GC mark assist";
+    default:
+      return "";
+  }
+}
+
+// Whether all metrics and ranges of events.def have a name here.
+constexpr bool AllHaveNames() {
+#define GOTRACE_EVENT(value, name, since, form, experiment, start, kind, ...)                \
+  if (EventKind::k##kind == EventKind::kMetric && MetricName(EventType::k##name).empty())    \
+    return false;                                                                            \
+  if (EventKind::k##kind == EventKind::kRangeBegin && RangeName(EventType::k##name).empty()) \
+    return false;
+#include "gotrace/internal/events.def"
+  return true;
+}
+static_assert(AllHaveNames(), "a metric or range of events.def has no name");
 
 }  // namespace
 
@@ -29,16 +67,8 @@ absl::string_view Event::String(uint64_t id) const {
 }
 
 Metric Event::metric() const {
-  switch (tags_.type()) {
-    case EventType::kProcsChange:
-      return {"/sched/gomaxprocs:threads", args_[0]};
-    case EventType::kHeapAlloc:
-      return {"/memory/classes/heap/objects:bytes", args_[0]};
-    case EventType::kHeapGoal:
-      return {"/gc/heap/goal:bytes", args_[0]};
-    default:
-      return {};
-  }
+  if (tags_.kind() != EventKind::kMetric) return {};
+  return {MetricName(tags_.type()), args_[0]};
 }
 
 Label Event::label() const {
@@ -56,30 +86,22 @@ std::string RangeParts::name() const {
 }
 
 RangeParts Event::range_parts() const {
-  switch (tags_.type()) {
-    case EventType::kSTWBegin:
-    case EventType::kSTWEnd:
-      return {
-          "stop-the-world", true, String(args_[0]), {ResourceKind::kGoroutine, goroutine_.value}};
-    case EventType::kGCBegin:
-    case EventType::kGCActive:
-    case EventType::kGCEnd:
-      return {"GC concurrent mark phase", false, "", {}};
-    case EventType::kGCSweepBegin:
-    case EventType::kGCSweepEnd:
-      return {"GC incremental sweep", false, "", {ResourceKind::kProc, proc_.value}};
-    case EventType::kGCSweepActive:
-      return {
-          "GC incremental sweep", false, "", {ResourceKind::kProc, static_cast<int64_t>(args_[0])}};
-    case EventType::kGCMarkAssistBegin:
-    case EventType::kGCMarkAssistEnd:
-      return {"GC mark assist", false, "", {ResourceKind::kGoroutine, goroutine_.value}};
-    case EventType::kGCMarkAssistActive:
-      return {
-          "GC mark assist", false, "", {ResourceKind::kGoroutine, static_cast<int64_t>(args_[0])}};
-    default:
-      return {};
+  const bool begins = tags_.kind() == EventKind::kRangeBegin;
+  const bool is_open = tags_.kind() == EventKind::kRangeActive;
+  if (!begins && !is_open && tags_.kind() != EventKind::kRangeEnd) return {};
+  const EventType start = begins ? tags_.type() : internal::FindEventSpec(tags_.type())->start;
+  const bool has_reason = start == EventType::kSTWBegin;
+  RangeParts range = {RangeName(start), has_reason, has_reason ? String(args_[0]) : "", {}};
+  const internal::EventRule& rule = internal::RuleOf(tags_.type());
+  if (rule.subject == internal::Subject::kGC) return range;
+  if (rule.subject_kind() != ResourceKind::kNone) {
+    range.scope = {rule.subject_kind(), static_cast<int64_t>(args_[0])};
+  } else if (rule.IsAboutGoroutine()) {
+    range.scope = {ResourceKind::kGoroutine, goroutine_.value};
+  } else {
+    range.scope = {ResourceKind::kProc, proc_.value};
   }
+  return range;
 }
 
 std::vector<RangeAttribute> Event::range_attributes() const {
@@ -130,7 +152,7 @@ StateTransition Event::state_transition() const {
 }
 
 absl::string_view Event::transition_reason() const {
-  const int8_t arg = kReasonArgs[static_cast<uint8_t>(tags_.type())];
+  const int8_t arg = internal::kReasonArgs[static_cast<uint8_t>(tags_.type())];
   return arg < 0 ? absl::string_view() : String(args_[arg]);
 }
 

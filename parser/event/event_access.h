@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "gotrace/event.h"
+#include "gotrace/event_kind.h"
 #include "gotrace/internal/event_tags.h"
 
 namespace gotrace::internal {
@@ -22,6 +23,12 @@ class EventAccess {
 
   // Returns the type, kind, states and fault in one word.
   static EventTags Tags(const Event& event) { return event.tags_; }
+
+  // Returns the string id of Event::transition_reason() in Tables(event); 0 if there is none.
+  static uint64_t ReasonId(const Event& event) {
+    const int8_t arg = kReasonArgs[static_cast<uint8_t>(event.type())];
+    return arg < 0 ? 0 : event.args_[arg];
+  }
 
   // Returns the stack `id` of `tables`; no stack if they are nullptr.
   static Stack MakeStack(const EventTables* tables, uint64_t id) { return Stack(tables, id); }

@@ -116,9 +116,8 @@ EventBuilder& EventBuilder::Stack(absl::Span<const StackFrame> frames) {
 }
 
 EventBuilder& EventBuilder::TransitionStack(absl::Span<const StackFrame> frames) {
-  const bool creates =
-      event_.type() == EventType::kGoCreate || event_.type() == EventType::kGoCreateBlocked;
-  return creates ? SetStack(1, frames) : *this;
+  const int8_t arg = internal::kNewStackArgs[static_cast<uint8_t>(event_.type())];
+  return arg < 0 ? *this : SetStack(static_cast<size_t>(arg), frames);
 }
 
 EventBuilder& EventBuilder::Transition(GoId id, GoState from, GoState to) {
@@ -134,15 +133,9 @@ EventBuilder& EventBuilder::Transition(ProcId id, ProcState from, ProcState to) 
 }
 
 EventBuilder& EventBuilder::Reason(absl::string_view reason) {
-  switch (event_.type()) {
-    case EventType::kGoStop:
-    case EventType::kGoBlock:
-    case EventType::kSTWBegin:
-    case EventType::kSTWEnd:
-      return SetString(0, reason);
-    default:
-      return *this;
-  }
+  if (event_.range_parts().has_reason) return SetString(0, reason);
+  const int8_t arg = internal::kReasonArgs[static_cast<uint8_t>(event_.type())];
+  return arg < 0 ? *this : SetString(static_cast<size_t>(arg), reason);
 }
 
 EventBuilder& EventBuilder::Label(absl::string_view label) {

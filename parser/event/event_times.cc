@@ -10,7 +10,7 @@ namespace gotrace {
 
 using internal::TraceClock;
 
-void EventTimes::See(const Event& event) {
+void EventTimes::Add(const Event& event) {
   if (event.kind() != EventKind::kSync) return;
   if (!start_.has_value()) start_ = event.time();
   // Does not use sync(), which would also list the batches of experiments.

@@ -21,9 +21,9 @@ TEST(EventTimesTest, CountsFromTheFirstSync) {
   EventTimes times;
   EXPECT_EQ(times.SinceStart(7), absl::ZeroDuration());
   EventBuilder early(EventType::kGoBlock);
-  times.See(early.Time(50).Build());
-  times.See(SyncAt(100).Build());
-  times.See(SyncAt(200).Build());
+  times.Add(early.Time(50).Build());
+  times.Add(SyncAt(100).Build());
+  times.Add(SyncAt(200).Build());
   EXPECT_EQ(times.SinceStart(100), absl::ZeroDuration());
   EXPECT_EQ(times.SinceStart(350), absl::Nanoseconds(250));
   EXPECT_EQ(times.SinceStart(99), absl::Nanoseconds(-1));
@@ -34,12 +34,12 @@ TEST(EventTimesTest, TheWallClockIsThatOfTheLatestSnapshot) {
   EventTimes times;
   EXPECT_EQ(times.WallTime(5), std::nullopt);
   EXPECT_EQ(times.TraceTime(wall), std::nullopt);
-  times.See(SyncAt(100).Build());
+  times.Add(SyncAt(100).Build());
   EXPECT_EQ(times.WallTime(5), std::nullopt);
 
   const BuiltTables tables, later_tables;
   EventBuilder sync = EventBuilder::MakeSync(2, tables);
-  times.See(sync.Clocks({1000, 1, wall}).Build());
+  times.Add(sync.Clocks({1000, 1, wall}).Build());
   EXPECT_EQ(times.WallTime(1000), wall);
   EXPECT_EQ(times.WallTime(1500), wall + absl::Nanoseconds(500));
   EXPECT_EQ(times.WallTime(400), wall - absl::Nanoseconds(600));
@@ -47,24 +47,24 @@ TEST(EventTimesTest, TheWallClockIsThatOfTheLatestSnapshot) {
 
   // The clock was set back an hour. The end of the trace says nothing new.
   EventBuilder later = EventBuilder::MakeSync(3, later_tables);
-  times.See(later.Clocks({2000, 2, wall - absl::Hours(1)}).Build());
-  times.See(SyncAt(3000).Build());
-  times.See(EventBuilder::MakeSync(4, BuiltTables()).Build());
+  times.Add(later.Clocks({2000, 2, wall - absl::Hours(1)}).Build());
+  times.Add(SyncAt(3000).Build());
+  times.Add(EventBuilder::MakeSync(4, BuiltTables()).Build());
   EXPECT_EQ(times.WallTime(2000), wall - absl::Hours(1));
   EXPECT_EQ(times.TraceTime(wall - absl::Hours(1)), 2000);
 
-  times.See(ClockSnapshot{5000, 3, wall});
+  times.Add(ClockSnapshot{5000, 3, wall});
   EXPECT_EQ(times.WallTime(5001), wall + absl::Nanoseconds(1));
 }
 
 TEST(EventTimesTest, TimesOutOfRangeSaturate) {
   EventTimes times;
   EventBuilder sync = EventBuilder::MakeSync(1);
-  times.See(sync.Clocks({1000, 1, absl::UnixEpoch()}).Build());
+  times.Add(sync.Clocks({1000, 1, absl::UnixEpoch()}).Build());
   EXPECT_EQ(times.TraceTime(absl::InfiniteFuture()), kMax);
   EXPECT_EQ(times.TraceTime(absl::InfinitePast()), kMin + 1000);
   EventBuilder early = EventBuilder::MakeSync(2);
-  times.See(early.Clocks({-1000, 1, absl::UnixEpoch()}).Build());
+  times.Add(early.Clocks({-1000, 1, absl::UnixEpoch()}).Build());
   EXPECT_EQ(times.TraceTime(absl::InfinitePast()), kMin);
 }
 

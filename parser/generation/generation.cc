@@ -73,14 +73,14 @@ Fault IncompleteGeneration(std::optional<uint64_t> number, uint64_t end) {
 }
 
 Generation::Generation(const ReaderLimits& limits)
-    : most_bytes_(std::min(limits.generation_bytes, ReaderLimits::kMostGenerationBytes)),
-      most_threads_(limits.threads) {}
+    : max_bytes_(std::min(limits.generation_bytes, ReaderLimits::kMaxGenerationBytes)),
+      max_threads_(limits.threads) {}
 
 absl::Status Generation::Add(const Batch& batch, Version version) {
   const uint64_t size = batch.payload_offset - batch.offset + batch.payload.size();
-  if (size > most_bytes_ - bytes_) {
+  if (size > max_bytes_ - bytes_) {
     return BatchFault(FaultId::kLimitGenerationBytes, batch,
-                      LimitMessage(FaultId::kLimitGenerationBytes, most_bytes_, most_bytes_));
+                      LimitMessage(FaultId::kLimitGenerationBytes, max_bytes_, max_bytes_));
   }
   bytes_ += size;
   if (batch_count_++ == 0) begin_offset_ = batch.offset;
@@ -107,9 +107,9 @@ absl::Status Generation::Add(const Batch& batch, Version version) {
 absl::Status Generation::AddEventBatch(const Batch& batch) {
   const auto thread_at = thread_index_.find(batch.thread);
   const bool is_new = thread_at == thread_index_.end();
-  if (is_new && threads_.size() >= most_threads_) {
+  if (is_new && threads_.size() >= max_threads_) {
     return BatchFault(FaultId::kLimitThreads, batch,
-                      LimitMessage(FaultId::kLimitThreads, most_threads_, most_threads_));
+                      LimitMessage(FaultId::kLimitThreads, max_threads_, max_threads_));
   }
   // A batch without events matters only if it is its thread's first.
   if (!is_new && batch.payload.empty()) return absl::OkStatus();

@@ -71,7 +71,7 @@ class Generation {
 
   // Returns whether Add() would reject `batch` because of the limit on threads.
   bool LacksThread(const Batch& batch, Version version) const {
-    return threads_.size() >= most_threads_ && IsEventBatch(batch, version) &&
+    return threads_.size() >= max_threads_ && IsEventBatch(batch, version) &&
            !thread_index_.contains(batch.thread);
   }
 
@@ -120,8 +120,8 @@ class Generation {
  private:
   absl::Status AddEventBatch(const Batch& batch);
 
-  const uint64_t most_bytes_;
-  const uint64_t most_threads_;
+  const uint64_t max_bytes_;
+  const uint64_t max_threads_;
   uint64_t number_ = 0;
   uint64_t min_ticks_ = 0;
   uint64_t begin_offset_ = 0;

@@ -217,7 +217,9 @@ template <class AnyStep>
   } else {
     goroutine->status = GoStatusAfter(becomes);
     if (becomes == Becomes::kWaiting) {
-      goroutine->reason = static_cast<uint8_t>(std::min(step.arg(0), GoroutineState::kHighReason));
+      const int8_t reason_arg = kReasonArgs[static_cast<uint8_t>(step.type())];
+      const uint64_t reason = reason_arg < 0 ? 0 : step.arg(reason_arg);
+      goroutine->reason = static_cast<uint8_t>(std::min(reason, GoroutineState::kHighReason));
     }
     EmitTransition(step, goroutine, GoState::kRunning, StateOf(goroutine->status));
   }

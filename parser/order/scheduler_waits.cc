@@ -26,7 +26,7 @@ void SchedulerModel::ListAwaited(const ThreadCursor& cursor, WaitConditions* con
     add_thread();
     conditions->push_back({Kind::kProcNoSyscall, thread->proc.value});
   }
-  if (rule.goroutine == GoNeed::kRunning && rule.AwaitsSubject()) {
+  if (rule.IsSwitch()) {
     add_thread();
     conditions->push_back({Kind::kGoNotRunning, thread->goroutine.value});
   }

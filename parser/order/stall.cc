@@ -34,7 +34,7 @@ struct LaterEvents {
 };
 
 using ResourceKey = std::pair<ResourceKind, int64_t>;
-using Outlooks = absl::flat_hash_map<ResourceKey, LaterEvents>;
+using LaterEventsByResource = absl::flat_hash_map<ResourceKey, LaterEvents>;
 
 constexpr ResourceKey kGCKey = {ResourceKind::kNone, -1};
 
@@ -42,8 +42,8 @@ constexpr ResourceKey kGCKey = {ResourceKind::kNone, -1};
 class RestOfThread {
  public:
   // Starts at the event of `cursor`, which is at the index `waiting` of the waiting threads.
-  RestOfThread(const ThreadCursor& cursor, size_t waiting, Outlooks* outlooks)
-      : cursor_(cursor), waiting_(waiting), outlooks_(*outlooks) {
+  RestOfThread(const ThreadCursor& cursor, size_t waiting, LaterEventsByResource* later_events)
+      : cursor_(cursor), waiting_(waiting), later_events_(*later_events) {
     if (cursor.state == nullptr) return;
     goroutine_ = cursor.state->goroutine;
     proc_ = cursor.state->proc;
@@ -62,7 +62,7 @@ class RestOfThread {
     if (rule.ProcLeaves()) LeaveProc();
     if (rule.GoroutineLeaves()) LeaveGoroutine();
     if (rule.proc == ProcNeed::kNumbered && proc_ != ProcId::kNone) {
-      See(KeyOf(proc_), event.args[rule.number_arg]);
+      AddNumbered(KeyOf(proc_), event.args[rule.number_arg]);
     }
     const ResourceKind kind = rule.subject_kind();
     if (rule.SubjectEnters() && kind == ResourceKind::kGoroutine) goroutine_ = GoId::kNone;
@@ -72,9 +72,10 @@ class RestOfThread {
       case Subject::kWaitingGoroutine:
       case Subject::kIdleProc:
       case Subject::kSyscallProc:
-        return See({kind, static_cast<int64_t>(event.args[0])}, event.args[rule.number_arg]);
+        return AddNumbered({kind, static_cast<int64_t>(event.args[0])},
+                           event.args[rule.number_arg]);
       case Subject::kGC:
-        return See(kGCKey, event.args[rule.number_arg]);
+        return AddNumbered(kGCKey, event.args[rule.number_arg]);
       case Subject::kNewGoroutine:
       case Subject::kStatedGoroutine:
       case Subject::kStatedProc:
@@ -90,27 +91,27 @@ class RestOfThread {
   static ResourceKey KeyOf(ProcId id) { return {ResourceKind::kProc, id.value}; }
 
   LaterEvents* Find(const ResourceKey& key) const {
-    const auto it = outlooks_.find(key);
-    return it == outlooks_.end() ? nullptr : &it->second;
+    const auto it = later_events_.find(key);
+    return it == later_events_.end() ? nullptr : &it->second;
   }
 
   LaterEvent Here(uint64_t number = 0) const {
     return {cursor_.event().type, waiting_, cursor_.thread(), cursor_.offset(), number};
   }
 
-  void See(const ResourceKey& key, uint64_t number) {
-    LaterEvents* const outlook = Find(key);
-    if (outlook == nullptr || number < outlook->least) return;
-    if (!outlook->next.any() || number < outlook->next.number) outlook->next = Here(number);
+  void AddNumbered(const ResourceKey& key, uint64_t number) {
+    LaterEvents* const later = Find(key);
+    if (later == nullptr || number < later->least) return;
+    if (!later->next.any() || number < later->next.number) later->next = Here(number);
   }
 
   void Mention(const ResourceKey& key) {
-    LaterEvents* const outlook = Find(key);
-    if (outlook != nullptr && !outlook->mention.any()) outlook->mention = Here();
+    LaterEvents* const later = Find(key);
+    if (later != nullptr && !later->mention.any()) later->mention = Here();
   }
 
   void Leave(const ResourceKey& key) {
-    if (LaterEvents* const outlook = Find(key)) outlook->leaves.emplace(cursor_.thread(), Here());
+    if (LaterEvents* const later = Find(key)) later->leaves.emplace(cursor_.thread(), Here());
   }
 
   void LeaveGoroutine() {
@@ -125,7 +126,7 @@ class RestOfThread {
 
   ThreadCursor cursor_;
   const size_t waiting_;
-  Outlooks& outlooks_;
+  LaterEventsByResource& later_events_;
   // The goroutine and P of the thread in the model, until it loses or replaces them. If it gets the
   // same ones again later, other events wait for that by its number.
   GoId goroutine_;
@@ -204,32 +205,32 @@ class StallReport {
     for (const Obstacle& obstacle : obstacles_) {
       const AwaitedEvent& awaited = obstacle.awaited;
       if (awaited.kind == Kind::kNone) continue;
-      LaterEvents& outlook = outlooks_[{awaited.resource, awaited.id}];
-      if (awaited.kind == Kind::kNumbered) outlook.least = std::min(outlook.least, awaited.number);
+      LaterEvents& later = later_events_[{awaited.resource, awaited.id}];
+      if (awaited.kind == Kind::kNumbered) later.least = std::min(later.least, awaited.number);
     }
-    for (size_t i = 0; i < waiting_.size(); ++i) RestOfThread(*waiting_[i], i, &outlooks_).Read();
+    for (size_t i = 0; i < waiting_.size(); ++i)
+      RestOfThread(*waiting_[i], i, &later_events_).Read();
   }
 
-  const LaterEvents& OutlookOf(const AwaitedEvent& awaited) const {
-    return outlooks_.at({awaited.resource, awaited.id});
+  const LaterEvents& LaterEventsOf(const AwaitedEvent& awaited) const {
+    return later_events_.at({awaited.resource, awaited.id});
   }
 
   // Returns the event that `awaited` refers to, or nullptr if it is not in the rest of any thread.
   const LaterEvent* Find(const AwaitedEvent& awaited, size_t waiting) const {
     if (awaited.kind == Kind::kNone || awaited.kind == Kind::kEarlier) return nullptr;
-    const LaterEvents& outlook = OutlookOf(awaited);
+    const LaterEvents& later = LaterEventsOf(awaited);
     switch (awaited.kind) {
       case Kind::kNumbered:
-        return outlook.next.any() && outlook.next.number == awaited.number ? &outlook.next
-                                                                           : nullptr;
+        return later.next.any() && later.next.number == awaited.number ? &later.next : nullptr;
       case Kind::kMention:
-        return outlook.mention.any() ? &outlook.mention : nullptr;
+        return later.mention.any() ? &later.mention : nullptr;
       case Kind::kLeave: {
         // An event that the thread needs before it can continue cannot come later on the same
         // thread.
         if (awaited.thread == waiting_[waiting]->thread()) return nullptr;
-        const auto it = outlook.leaves.find(awaited.thread);
-        return it == outlook.leaves.end() ? nullptr : &it->second;
+        const auto it = later.leaves.find(awaited.thread);
+        return it == later.leaves.end() ? nullptr : &it->second;
       }
       default:
         return nullptr;
@@ -283,7 +284,7 @@ class StallReport {
   // Returns the number of missing sequence numbers, starting with that of `awaited`.
   uint64_t Gap(const AwaitedEvent& awaited) const {
     if (awaited.kind != Kind::kNumbered) return 1;
-    const LaterEvent& next = OutlookOf(awaited).next;
+    const LaterEvent& next = LaterEventsOf(awaited).next;
     // Before the first event of the garbage collector, each end of a cycle gives a different
     // number.
     return next.any() && next.number > awaited.number ? next.number - awaited.number : 1;
@@ -319,7 +320,7 @@ class StallReport {
 
   std::vector<const ThreadCursor*> waiting_;  // Sorted by time.
   std::vector<Obstacle> obstacles_;           // One for each of them.
-  Outlooks outlooks_;
+  LaterEventsByResource later_events_;
   std::vector<size_t> ends_;  // For each thread, the index of the end of its chain, or kNoEnd.
 };
 

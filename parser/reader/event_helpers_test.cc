@@ -52,7 +52,7 @@ TEST(EventTimesTest, TimesOfRealTracesAreKnownSinceGo125) {
     EventTimes times;
     absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
     while (const Event* event = reader->Next()) {
-      times.See(*event);
+      times.Add(*event);
       EXPECT_GE(times.SinceStart(event->time()), absl::ZeroDuration());
       EXPECT_LT(times.SinceStart(event->time()), absl::Minutes(10));
       const std::optional<absl::Time> wall = times.WallTime(event->time());

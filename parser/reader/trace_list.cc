@@ -131,7 +131,7 @@ class OneTraceSource final : public ByteSource {
         return;
       }
       const absl::string_view rest = window_.substr(next_ - offset_);
-      if (rest[0] == 'g' && MeetHeader(rest)) return;
+      if (rest[0] == 'g' && StopsAtHeader(rest)) return;
       // Printed text may come between the batches, or before another trace.
       const EventType type = static_cast<EventType>(rest[0]);
       // The types of other batches are valid characters too.
@@ -154,7 +154,7 @@ class OneTraceSource final : public ByteSource {
   }
 
   // Returns whether to stop following batches for now, because a header is here or may be here.
-  bool MeetHeader(absl::string_view rest) {
+  bool StopsAtHeader(absl::string_view rest) {
     if (rest.size() < kHeaderSize) {
       constexpr absl::string_view kBegin = "go 1.";
       wants_header_ = absl::StartsWith(kBegin, rest.substr(0, kBegin.size()));

@@ -31,7 +31,7 @@ int64_t FirstTimeOf(const WindowOptions& options, const TraceIndex& index) {
   for (size_t i = 0; i < generations.size(); ++i) {
     if (!generations[i].clock_snapshot.has_value()) return kBeginning;
     EventTimes times;
-    times.See(*generations[i].clock_snapshot);
+    times.Add(*generations[i].clock_snapshot);
     from = *times.TraceTime(*options.wall_from);
     // The generation reaches the time before the next one begins.
     if (i + 1 < generations.size() && from < generations[i + 1].first_time) break;
@@ -138,7 +138,7 @@ void WindowReader::BeginGeneration(const Event& sync) {
       !internal::IsPlausibleFrequency(*generation.frequency)) {
     seen_.timeless = generation;
   }
-  times_.See(sync);
+  times_.Add(sync);
   // What the clock does not know yet stays as it is.
   if (options_.wall_from.has_value()) {
     filter_.times.from = times_.TraceTime(*options_.wall_from).value_or(filter_.times.from);

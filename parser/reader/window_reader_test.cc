@@ -32,7 +32,7 @@ struct Trace {
     EventTimes times;
     while (const Event* event = reader.Next()) {
       if (events.empty()) start = event->time();
-      times.See(*event);
+      times.Add(*event);
       events.emplace_back(event->offset(), event->time());
       walls.push_back(times.WallTime(event->time()));
     }

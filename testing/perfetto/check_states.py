@@ -212,6 +212,9 @@ class Expected:
       # It has no other state, and does not have this one again where the file ends.
       is_only = begin <= window.begin and end <= window.end and not ends_with_trace
       if is_only and (next_state == 'NotExist' or end == window.end): self.pathless.add(g)
+      # Its state Running ends where the file begins, and has no length.
+      stops = follows and begin == window.begin and (previous[2], state) == ('Running', 'Runnable')
+      if stops and (end > window.end or ends_with_trace): self.pathless.add(g)
       self.lives[g] = self.lives.get(g, clipped)[0], clipped[1]
       if end > window.end or ends_with_trace: self.marks.append((g, window.end, STATES[state]))
       elif next_state == 'NotExist': self.marks.append((g, end, 'X'))
@@ -381,6 +384,8 @@ class PathCheck:
     waker; what such a one woke waited for itself, and there is nothing before what it created;
   - of a goroutine that is in one state from the begin of the file to its own end, or up to an event at
     the very end of the file;
+  - of a goroutine that stops running with an event at the very begin of the file, and is ready to run
+    in the rest of it: to Perfetto, it ends with the first of the states that begin last;
   - of what woke a goroutine at the very end of the file.
   """
 

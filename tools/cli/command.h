@@ -13,7 +13,7 @@
 
 namespace gotrace::internal {
 
-enum ExitCode { kSuccess = 0, kBroken = 1, kUsageOrIo = 2 };
+enum ExitCode { kSuccess = 0, kBroken = 1, kUsageOrIo = 2, kAboveLimit = 3 };
 
 // The exit codes of most commands, for CommandText::exit_codes.
 inline constexpr absl::string_view kUsualExitCodes =

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <set>
 #include <sstream>
@@ -10,11 +11,13 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "gotrace/library_version.h"
 #include "gotrace/reader_limits.h"
 #include "gtest/gtest.h"
 #include "tools/cli/commit.h"
+#include "tools/commands/convert_formats.h"
 
 namespace gotrace::internal {
 namespace command_line_test {
@@ -58,6 +61,17 @@ class CommandLineTest : public testing::Test {
     return "";
   }
 
+  // Returns the names of the commands that `is_named` selects: "`a`, `b` and `c`".
+  static std::string Names(const std::function<bool(Command& command)>& is_named) {
+    std::vector<std::string> names;
+    for (const auto& command : MakeCommands()) {
+      if (is_named(*command)) names.push_back(absl::StrCat("`", command->text().name, "`"));
+    }
+    const std::string last = names.back();
+    names.pop_back();
+    return absl::StrCat(absl::StrJoin(names, ", "), " and ", last);
+  }
+
   // The command with the flags that it cannot do without, and `more` arguments.
   static std::vector<std::string> Words(const std::string& name,
                                         const std::vector<std::string>& more) {
@@ -83,6 +97,20 @@ TEST_F(CommandLineTest, Commands) {
   }
 }
 
+// The first table of docs/commands.md has rows such as "| [tasks, regions](analyses.md) | ... |".
+TEST_F(CommandLineTest, CommandsAreThoseOfTheDocument) {
+  std::set<std::string> described;
+  std::ifstream document("docs/commands.md");
+  for (std::string line; std::getline(document, line) && !absl::StartsWith(line, "FILE may be");) {
+    if (!absl::StartsWith(line, "| [")) continue;
+    const std::string names = line.substr(3, line.find(']') - 3);
+    for (const absl::string_view name : absl::StrSplit(names, ", ")) described.emplace(name);
+  }
+  std::set<std::string> commands;
+  for (const auto& command : MakeCommands()) commands.emplace(command->text().name);
+  EXPECT_EQ(described, commands);
+}
+
 TEST_F(CommandLineTest, Files) {
   ExpectLine({"-"}, "events", {"-"});
   ExpectLine({"wire", "-"}, "wire", {"-"});
@@ -99,12 +127,11 @@ TEST_F(CommandLineTest, Files) {
     if (command->text().takes_several_files || command->text().takes_two_files) {
       ExpectLine(Words(name, {"a", "b"}), name, {"a", "b"});
     } else {
-      ExpectError(Words(name, {"a", "b"}),
-                  absl::StrCat("`", name,
-                               "` takes one FILE, found a and b; `events`, `wire`, `info`, "
-                               "`footprint`, `validate`, `convert`, `summary`, `goroutines`, "
-                               "`tasks`, `regions`, `gc`, `latency`, `procs`, `locks`, `leaks`, `heap`, "
-                               "`sql` and `tables` take several"));
+      ExpectError(
+          Words(name, {"a", "b"}),
+          absl::StrCat("`", name, "` takes one FILE, found a and b; ",
+                       Names([](Command& command) { return command.text().takes_several_files; }),
+                       " take several"));
     }
   }
 }
@@ -150,12 +177,7 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"pid", "7"},
                                                      {"buffer", "circular:64K"},
                                                      {"limit", "6"},
-                                                     {"sort", "running"},
-                                                     {"profile sort", "count"},
-                                                     {"gc sort", "trigger"},
-                                                     {"heap sort", "live"},
                                                      {"by", "func"},
-                                                     {"diff sort", "change"},
                                                      {"per", "task"},
                                                      {"a", "1s,2s"},
                                                      {"b", "@5,"},
@@ -175,14 +197,10 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"save", "trace.sqlite"},
                                                      {"stack-id", "lines"},
                                                      {"latency kind", "scheduling,pause"},
-                                                     {"latency sort", "p99"},
+                                                     {"locks kind", "mutex,chan"},
                                                      {"by", "stack"},
                                                      {"worst", "5"},
-                                                     {"procs sort", "idle"},
                                                      {"slices", "20"},
-                                                     {"locks kind", "mutex,chan"},
-                                                     {"locks sort", "p99"},
-                                                     {"leaks sort", "longest"},
                                                      {"longer", "100ms"},
                                                      {"windows", "1ms,50ms"},
                                                      {"top", "5"},
@@ -226,8 +244,9 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
       }
       const std::string own_key = absl::StrCat(name, " ", flag.name);
       const std::string key = values.contains(own_key) ? own_key : std::string(flag.name);
-      ASSERT_EQ(values.count(key), 1u);
-      const std::string& value = values.at(key);
+      // Any other flag lists its values, such as the columns to sort by.
+      ASSERT_TRUE(values.contains(key) || !flag.set.choices().empty());
+      const std::string value = values.contains(key) ? values.at(key) : flag.set.choices().front();
       args.push_back(absl::StrCat(dashed, "=", value));
       ExpectLine(args, name, {"f"});
       args.back() = absl::StrCat(dashed.substr(1), "=", value);
@@ -312,10 +331,8 @@ TEST_F(CommandLineTest, ErrorsOfFiles) {
 }
 
 TEST_F(CommandLineTest, ErrorsOfCommands) {
-  constexpr absl::string_view kCommands =
-      "; the commands are `events`, `wire`, `assemble`, `info`, `footprint`, `fxt`, `validate`, "
-      "`repair`, `convert`, `summary`, `goroutines`, `tasks`, `regions`, `path`, `gc`, "
-      "`latency`, `procs`, `locks`, `leaks`, `heap`, `diff`, `profile`, `sql` and `tables`";
+  const std::string kCommands =
+      absl::StrCat("; the commands are ", Names([](Command&) { return true; }));
   ExpectError({"evnts", "a.out"}, "there is no command evnts; did you mean events?");
   ExpectError({"help", "evnts"}, "there is no command evnts; did you mean events?");
   ExpectError({"evnts"}, "there is no command evnts; did you mean events?");
@@ -387,10 +404,13 @@ TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
   ExpectError({"tables", "--json", "f"},
               "--json is a flag of `info`, `footprint`, `validate` and `summary`, not of `tables`");
   ExpectError({"info", "--format=csv", "f"},
-              "--format is a flag of `events`, `goroutines`, `tasks`, `regions`, `path`, `gc`, "
-              "`latency`, `procs`, `locks`, `leaks`, `heap`, `diff`, `profile`, `sql` and `tables`, not of "
-              "`info`; "
-              "other commands have --json");
+              absl::StrCat("--format is a flag of ", Names([](Command& command) {
+                             const std::vector<Flag> flags = command.Flags();
+                             return std::any_of(flags.begin(), flags.end(), [](const Flag& flag) {
+                               return flag.name == "format";
+                             });
+                           }),
+                           ", not of `info`; other commands have --json"));
   ExpectError(
       {"wire", "-o", "x", "f"},
       "-o is a flag of `assemble`, `repair`, `convert`, `path`, `profile` and `tables`, not of "
@@ -412,13 +432,14 @@ TEST_F(CommandLineTest, ErrorsAreExplainedByACommand) {
 }
 
 TEST_F(CommandLineTest, ErrorsOfConvert) {
-  ExpectError(
-      {"convert", "f"},
-      "--to=FORMAT is missing; the formats are perfetto, fxt, chrome, trace2-normal, trace2-perf, "
-      "trace2-event (--until is the end of the window)");
+  std::vector<absl::string_view> formats;
+  for (const ConvertFormat& format : ConvertFormats()) formats.push_back(format.name);
+  ExpectError({"convert", "f"},
+              absl::StrCat("--to=FORMAT is missing; the formats are ", absl::StrJoin(formats, ", "),
+                           " (--until is the end of the window)"));
   ExpectError({"convert", "--to=2s", "f"},
-              "--to: expected perfetto or fxt or chrome or trace2-normal or trace2-perf or "
-              "trace2-event, found \"2s\"; use --until for the end of the window");
+              absl::StrCat("--to: expected ", absl::StrJoin(formats, " or "),
+                           ", found \"2s\"; use --until for the end of the window"));
   ExpectError({"convert", "--to=chrome", "--brief", "f"},
               "--brief works only with --to=trace2-normal or --to=trace2-perf or "
               "--to=trace2-event");

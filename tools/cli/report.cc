@@ -83,8 +83,11 @@ int Conclude(const std::string& file, const FileResult& result, Output* out) {
   for (const std::string& text : result.salvage_report) {
     absl::FPrintF(stderr, "gotrace-dump: %s\n", text);
   }
-  if (!result.status.ok()) return ReportError(file, result);
-  return result.salvage_report.empty() ? kSuccess : kBroken;
+  int code = result.salvage_report.empty() ? kSuccess : kBroken;
+  if (!result.status.ok()) code = ReportError(file, result);
+  if (result.above_limit.empty()) return code;
+  Note(file, result.above_limit);
+  return kAboveLimit;
 }
 
 int ReportNoTrace(const std::vector<std::string>& files) {

@@ -21,6 +21,7 @@ struct FileResult {
   bool can_salvage = false;  // Whether --salvage is possible and was not given.
   bool is_trace = true;      // Whether the input should be a trace, which `validate` can check.
   std::vector<std::string> salvage_report = {};  // SalvageReport(), with --salvage.
+  std::string above_limit = {};  // What exceeds a limit that the user gave, so that a check fails.
 };
 
 // Prints the error in `result` and what to do about it. Returns the exit code.

@@ -151,7 +151,7 @@ SetFlag SetLimits(InputFlags::Kind kind, ReaderLimits* limits) {
                                                      "=500000 or ", found->name, "=4G, found ",
                                                      Quoted(setting)));
     }
-    if (limits->generation_bytes > ReaderLimits::kMostGenerationBytes) {
+    if (limits->generation_bytes > ReaderLimits::kMaxGenerationBytes) {
       return absl::InvalidArgumentError("the maximum of generation-bytes is 8G");
     }
     return absl::OkStatus();
@@ -293,6 +293,22 @@ std::vector<Flag> FilterFlags::Rows() {
                       &to)},
   };
 }
+
+Flag FilterFlags::AtRow(absl::string_view help) {
+  const SetFlag set =
+      SetTime(absl::InfiniteDuration(), &filter.since_start.to, &filter.times.to, &wall_to, &to);
+  return {.name = "at",
+          .value = "TIME",
+          .help = std::string(help),
+          .set =
+              [this, set](absl::string_view text) {
+                to_name = "at";
+                return set(text);
+              },
+          .excludes = "to"};
+}
+
+bool FilterFlags::has_at() const { return to_name == "at"; }
 
 absl::Status FilterFlags::Check() const {
   const bool wall_is_empty = wall_from.has_value() && wall_to.has_value() && *wall_from > *wall_to;

@@ -73,7 +73,7 @@ struct ReadingFlags {
 // The flags that select events: --kind, --g, --p, --m, --from, --to.
 struct FilterFlags {
   // The name of the flag for the last time, for commands in which --to means something else.
-  absl::string_view to_name = "to";
+  absl::string_view to_name = "to";  // "at" once --at is given.
 
   EventFilter filter;
   // The first and last wall-clock time, if --from and --to are wall-clock times. They require a
@@ -85,6 +85,10 @@ struct FilterFlags {
   std::string to;
 
   std::vector<Flag> Rows();
+
+  // Returns the row of --at, which names the end of the window, for a command that shows a moment.
+  Flag AtRow(absl::string_view help);
+  bool has_at() const;
 
   // Returns an error for an empty span of time.
   absl::Status Check() const;

@@ -22,6 +22,7 @@ std::vector<Flag> AnalysisCommand::Flags() {
       rows.push_back(flag);
     }
   }
+  if (!MomentHelp().empty()) rows.push_back(filter_.AtRow(MomentHelp()));
   const auto traces =
       text().takes_several_files ? InputFlags::Traces::kOneOrAll : InputFlags::Traces::kOne;
   AppendRows(MakeAnalysis().read_parallel != nullptr
@@ -76,6 +77,7 @@ FileResult AnalysisCommand::Report(const std::string& file, const ReadResult& re
   report.events = result.sink->event_count();
   report.bytes = result.bytes;
   report.salvage_report = SalvageReport(ShownNameOf(file), result.log, result.losses);
+  report.above_limit = AboveLimit(result.sink->analysis());
   return report;
 }
 

@@ -26,8 +26,8 @@ class AnalysisCommand : public PerFileCommand {
   absl::Status Check() const override;
 
  protected:
-  // Returns the flags that only this command has.
-  virtual std::vector<Flag> OwnFlags() = 0;
+  // Returns the flags that only this command has. It may have none.
+  virtual std::vector<Flag> OwnFlags() { return {}; }
 
   // Returns the flags that say how the result is printed.
   virtual std::vector<Flag> OutputFlags() = 0;
@@ -51,11 +51,17 @@ class AnalysisCommand : public PerFileCommand {
   // Returns the flags that the command has in addition to --from and --to.
   virtual std::vector<Selection> Selections() const { return {{"g", ""}}; }
 
+  // Returns the help of --at, if the command can show a moment: filter().has_at(); otherwise "".
+  virtual absl::string_view MomentHelp() const { return ""; }
+
   // Returns an error if something that a flag names is not in the trace.
   virtual absl::Status CheckFound(const Analysis& /*analysis*/) const { return absl::OkStatus(); }
 
   // Returns notes about the result for the user, one line each, to print on the standard error.
   virtual std::vector<std::string> NotesOn(const Analysis& /*analysis*/) const { return {}; }
+
+  // Returns what exceeds a limit that a flag gives, as FileResult::above_limit; "" if nothing does.
+  virtual std::string AboveLimit(const Analysis& /*analysis*/) const { return ""; }
 
   // The result of reading a file.
   struct ReadResult {

@@ -16,7 +16,7 @@
 #include "gtest/gtest.h"
 #include "parser/framing/batch_reader.h"
 #include "testdata/test_data.h"
-#include "testing/json_checker.h"
+#include "testing/json_value.h"
 #include "tracev2/text_form.h"
 
 namespace gotrace::internal {

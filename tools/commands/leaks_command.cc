@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "export/pprof/profile_frames.h"
@@ -29,7 +30,14 @@ constexpr CommandText kText = {
     .examples =
         "  gotrace-dump leaks trace.out\n"
         "  gotrace-dump leaks --longer=100ms trace.out\n"
+        "  go test -trace=trace.out && gotrace-dump leaks --longer=100ms --fail-above=0 trace.out\n"
         "  gotrace-dump leaks --longer=10s --format=json trace.out | jq '.leaks[].blocked_at'\n",
+    .exit_codes =
+        "  0  the input was read to its end, or as far as was asked for\n"
+        "  1  the trace is broken; the output has everything before the fault\n"
+        "  2  wrong usage, or a file cannot be read or written, which includes a pipe that was "
+        "closed, as by `head`\n"
+        "  3  there are more goroutines than --fail-above allows",
     .takes_several_files = true,
 };
 
@@ -42,7 +50,14 @@ class LeaksCommand final : public TableCommand {
     return {{.name = "longer",
              .value = "DURATION",
              .help = "How long a goroutine must have been blocked. Default: 1s.",
-             .set = SetDuration(&longer_)}};
+             .set = SetDuration(&longer_)},
+            {.name = "fail-above",
+             .value = "N",
+             .help = "End with exit code 3 if a trace has more than N such goroutines, for checks "
+                     "in CI.",
+             .set = [this](absl::string_view text) {
+               return SetNumber(0, &fail_above_.emplace())(text);
+             }}};
   }
 
   AnyAnalysis MakeAnalysis() const override {
@@ -79,8 +94,20 @@ class LeaksCommand final : public TableCommand {
 
   absl::string_view RowsName() const override { return "leaks"; }
 
+  std::string AboveLimit(const Analysis& analysis) const override {
+    if (!fail_above_.has_value()) return "";
+    uint64_t count = 0;
+    for (const LeakGroup& group : static_cast<const LeakStats&>(analysis).groups()) {
+      count += group.count;
+    }
+    if (count <= *fail_above_) return "";
+    return absl::StrFormat("%d goroutines have been blocked for long at the end, --fail-above=%d",
+                           count, *fail_above_);
+  }
+
  private:
   std::optional<absl::Duration> longer_;
+  std::optional<uint64_t> fail_above_;
 };
 
 }  // namespace

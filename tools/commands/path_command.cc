@@ -91,7 +91,7 @@ class PathAnalysis final : public Analysis {
   std::vector<PathSpan> Spans() {
     std::vector<PathSpan> spans;
     if (choice_.goroutine.has_value()) {
-      if (const auto life = paths_.LifeOf(*choice_.goroutine)) spans.push_back(*life);
+      if (const auto span = paths_.SpanOf(*choice_.goroutine)) spans.push_back(*span);
       return spans;
     }
     const bool is_region = !choice_.region_type.empty();

@@ -31,8 +31,8 @@ constexpr CommandText kRegionsText = {
     .description =
         "Prints, for all regions of runtime/trace with the same type, how many there were, how "
         "long they took, and how much of that time their goroutines spent running, waiting for a P "
-        "(runnable), in syscalls, and blocked. Regions that lack their begin or end in the trace "
-        "are counted as open, and are in no percentile.\n\n"
+        "(runnable), in syscalls, and blocked. Regions that lack their begin or their end in the "
+        "trace are counted in columns of their own, and are in no percentile.\n\n"
         "With --each, prints a row for each region instead.",
     .examples =
         "  gotrace-dump regions trace.out\n"
@@ -47,8 +47,8 @@ constexpr CommandText kTasksText = {
     .description =
         "Prints, for all tasks of runtime/trace with the same type, how many there were, how long "
         "they took, and how much of the time in their regions was spent running, waiting for a P "
-        "(runnable), in syscalls, and blocked. Tasks that lack their begin or end in the trace are "
-        "counted as open, and are in no percentile.\n\n"
+        "(runnable), in syscalls, and blocked. Tasks that lack their begin or their end in the "
+        "trace are counted in columns of their own, and are in no percentile.\n\n"
         "With --each, prints a row for each task instead. With --id, prints everything that "
         "happened in one task, in order: the begin and end of the task, its regions and its "
         "children, its messages, and the states of its goroutines, with the reasons and what woke "
@@ -95,20 +95,20 @@ struct SpanFilter {
     return !type.empty() || min.has_value() || max.has_value() || !log.empty();
   }
 
-  template <class Life>
-  bool Selects(const Life& life, const Interner& interner, const LogSearch& search) const {
-    if (!type.empty() && interner.String(life.type) != type) return false;
-    if (!search.Selects(life.task)) return false;
+  template <class Span>
+  bool Selects(const Span& span, const Interner& interner, const LogSearch& search) const {
+    if (!type.empty() && interner.String(span.type) != type) return false;
+    if (!search.Selects(span.task)) return false;
     if (!min.has_value() && !max.has_value()) return true;
     // The duration of an open task or region is not known.
-    if (!life.begin.has_value() || !life.end.has_value()) return false;
-    const absl::Duration duration = absl::Nanoseconds(TraceClock::Subtract(*life.end, *life.begin));
+    if (!span.begin.has_value() || !span.end.has_value()) return false;
+    const absl::Duration duration = absl::Nanoseconds(TraceClock::Subtract(*span.end, *span.begin));
     return duration >= min.value_or(duration) && duration <= max.value_or(duration);
   }
 };
 
 // The tasks, or regions, that a filter selects.
-template <class Life>
+template <class Span>
 class SelectedSpans {
  public:
   SelectedSpans(const Interner* interner, const SpanFilter& spans)
@@ -120,32 +120,32 @@ class SelectedSpans {
   // Takes all of them from the statistics.
   template <class Stats>
   void Finish(const Stats& stats) {
-    absl::Span<const Life> all;
-    if constexpr (std::is_same_v<Life, RegionLife>) {
+    absl::Span<const Span> all;
+    if constexpr (std::is_same_v<Span, RegionSpan>) {
       all = stats.regions();
     } else {
       all = stats.tasks();
     }
-    for (const Life& life : all) {
-      if (spans_.Selects(life, interner_, search_)) lives_.push_back(life);
+    for (const Span& span : all) {
+      if (spans_.Selects(span, interner_, search_)) selected_.push_back(span);
     }
-    groups_ = GroupByType(lives_, interner_);
+    groups_ = GroupByType(selected_, interner_);
   }
 
-  absl::Span<const Life> lives() const { return lives_; }
+  absl::Span<const Span> selected() const { return selected_; }
   absl::Span<const SpanGroup> groups() const { return groups_; }
 
  private:
   const Interner& interner_;
   const SpanFilter spans_;
   LogSearch search_;
-  std::vector<Life> lives_;
+  std::vector<Span> selected_;
   std::vector<SpanGroup> groups_;
 };
 
 // Runs the statistics, and keeps what the filter selects.
-template <class Life>
-class SpanAnalysis final : public MergeableAnalysis<SpanAnalysis<Life>> {
+template <class Span>
+class SpanAnalysis final : public MergeableAnalysis<SpanAnalysis<Span>> {
  public:
   SpanAnalysis(Interner* interner, const EventFilter& filter, const SpanFilter& spans)
       : stats_(interner, filter), selected_(interner, spans) {}
@@ -164,16 +164,16 @@ class SpanAnalysis final : public MergeableAnalysis<SpanAnalysis<Life>> {
     selected_.Finish(stats_);
   }
 
-  absl::Span<const Life> lives() const { return selected_.lives(); }
+  absl::Span<const Span> selected() const { return selected_.selected(); }
   absl::Span<const SpanGroup> groups() const { return selected_.groups(); }
 
  private:
   TaskStats stats_;
-  SelectedSpans<Life> selected_;
+  SelectedSpans<Span> selected_;
 };
 
 // The same with Go's statistics.
-template <class Life>
+template <class Span>
 class GoSpanAnalysis final : public Analysis {
  public:
   GoSpanAnalysis(Interner* interner, const SpanFilter& spans)
@@ -188,19 +188,21 @@ class GoSpanAnalysis final : public Analysis {
     selected_.Finish(stats_);
   }
 
-  absl::Span<const Life> lives() const { return selected_.lives(); }
+  absl::Span<const Span> selected() const { return selected_.selected(); }
   absl::Span<const SpanGroup> groups() const { return selected_.groups(); }
 
  private:
   GoCompatibleStats stats_;
-  SelectedSpans<Life> selected_;
+  SelectedSpans<Span> selected_;
 };
 
 Table GroupTable(absl::Span<const SpanGroup> groups, const Interner& interner) {
   constexpr Unit kNone = Unit::kNone;
   return ColumnList<SpanGroup>(groups)
       .Add("count", "COUNT", kNone, &SpanGroup::count)
-      .Add("open", "OPEN", kNone, &SpanGroup::open)
+      .Add("open", "", kNone, &SpanGroup::open)
+      .Add("no_begin", "NO BEGIN", kNone, &SpanGroup::no_begin)
+      .Add("no_end", "NO END", kNone, &SpanGroup::no_end)
       .Add(QuantileColumns("duration", /*is_shown=*/true, &SpanGroup::duration))
       .Add(TimeColumns(interner, &SpanGroup::times))
       .Add("type", "TYPE", kNone,
@@ -209,40 +211,40 @@ Table GroupTable(absl::Span<const SpanGroup> groups, const Interner& interner) {
 }
 
 // Returns the duration, or the part of it that is known.
-template <class Life>
-Cell DurationOf(const Life& life) {
-  if (!life.begin.has_value() || !life.end.has_value()) return Cell();
-  return Cell(TraceClock::Subtract(*life.end, *life.begin));
+template <class Span>
+Cell DurationOf(const Span& span) {
+  if (!span.begin.has_value() || !span.end.has_value()) return Cell();
+  return Cell(TraceClock::Subtract(*span.end, *span.begin));
 }
 
 // Returns the goroutine of a region, or the one on which a task began.
-GoId GoroutineOf(const RegionLife& region) { return region.goroutine; }
-GoId GoroutineOf(const TaskLife& task) { return task.begin_goroutine; }
+GoId GoroutineOf(const RegionSpan& region) { return region.goroutine; }
+GoId GoroutineOf(const TaskSpan& task) { return task.begin_goroutine; }
 
 // Appends the columns that only tasks have.
-void AddOwnColumns(ColumnList<TaskLife>* columns) {
+void AddOwnColumns(ColumnList<TaskSpan>* columns) {
   constexpr Unit kNone = Unit::kNone;
-  columns->Add("parent", "PARENT", kNone, &TaskLife::parent)
-      .Add("end_g", "", kNone, &TaskLife::end_goroutine)
-      .Add("goroutines", "GS", kNone, &TaskLife::goroutines)
-      .Add("regions", "REGIONS", kNone, &TaskLife::regions)
-      .Add("logs", "LOGS", kNone, &TaskLife::logs);
+  columns->Add("parent", "PARENT", kNone, &TaskSpan::parent)
+      .Add("end_g", "", kNone, &TaskSpan::end_goroutine)
+      .Add("goroutines", "GS", kNone, &TaskSpan::goroutines)
+      .Add("regions", "REGIONS", kNone, &TaskSpan::regions)
+      .Add("logs", "LOGS", kNone, &TaskSpan::logs);
 }
-void AddOwnColumns(ColumnList<RegionLife>* /*columns*/) {}
+void AddOwnColumns(ColumnList<RegionSpan>* /*columns*/) {}
 
-template <class Life>
-Table EachTable(absl::Span<const Life> lives, const Interner& interner) {
-  using Row = const Life&;
+template <class Span>
+Table EachTable(absl::Span<const Span> spans, const Interner& interner) {
+  using Row = const Span&;
   constexpr Unit kNone = Unit::kNone;
-  return ColumnList<Life>(lives)
-      .Add("g", "G", kNone, [](Row life) { return GoroutineOf(life); })
-      .Add("task", "TASK", kNone, &Life::task)
-      .Add("begin_ns", "", kNone, &Life::begin)
-      .Add("end_ns", "", kNone, &Life::end)
-      .Add("duration_ns", "DURATION", Unit::kNanoseconds, [](Row life) { return DurationOf(life); })
-      .Add([](ColumnList<Life>* columns) { AddOwnColumns(columns); })
-      .Add(TimeColumns(interner, &Life::times))
-      .Add("type", "TYPE", kNone, [&interner](Row life) { return interner.String(life.type); })
+  return ColumnList<Span>(spans)
+      .Add("g", "G", kNone, [](Row span) { return GoroutineOf(span); })
+      .Add("task", "TASK", kNone, &Span::task)
+      .Add("begin_ns", "", kNone, &Span::begin)
+      .Add("end_ns", "", kNone, &Span::end)
+      .Add("duration_ns", "DURATION", Unit::kNanoseconds, [](Row span) { return DurationOf(span); })
+      .Add([](ColumnList<Span>* columns) { AddOwnColumns(columns); })
+      .Add(TimeColumns(interner, &Span::times))
+      .Add("type", "TYPE", kNone, [&interner](Row span) { return interner.String(span.type); })
       .ToTable();
 }
 
@@ -332,7 +334,7 @@ Table StoryTable(absl::Span<const StoryRow> rows, const Interner& interner) {
 }
 
 // The command for tasks, or for regions.
-template <class Life>
+template <class Span>
 class SpansCommand final : public TableCommand {
  public:
   const CommandText& text() const override { return kIsTask ? kTasksText : kRegionsText; }
@@ -388,23 +390,23 @@ class SpansCommand final : public TableCommand {
     }
     if (is_compatible_) {
       return AnalysisOf([this](Interner* interner, const EventFilter& /*filter*/) {
-        return std::make_unique<GoSpanAnalysis<Life>>(interner, spans_);
+        return std::make_unique<GoSpanAnalysis<Span>>(interner, spans_);
       });
     }
     return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
-      return std::make_unique<SpanAnalysis<Life>>(interner, filter, spans_);
+      return std::make_unique<SpanAnalysis<Span>>(interner, filter, spans_);
     });
   }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     if (story_of_.has_value()) return StoryTable(RowsOf(analysis, &TaskStory::rows), interner);
     if (each_) {
-      return EachTable(is_compatible_ ? RowsOf(analysis, &GoSpanAnalysis<Life>::lives)
-                                      : RowsOf(analysis, &SpanAnalysis<Life>::lives),
+      return EachTable(is_compatible_ ? RowsOf(analysis, &GoSpanAnalysis<Span>::selected)
+                                      : RowsOf(analysis, &SpanAnalysis<Span>::selected),
                        interner);
     }
-    return GroupTable(is_compatible_ ? RowsOf(analysis, &GoSpanAnalysis<Life>::groups)
-                                     : RowsOf(analysis, &SpanAnalysis<Life>::groups),
+    return GroupTable(is_compatible_ ? RowsOf(analysis, &GoSpanAnalysis<Span>::groups)
+                                     : RowsOf(analysis, &SpanAnalysis<Span>::groups),
                       interner);
   }
 
@@ -416,7 +418,7 @@ class SpansCommand final : public TableCommand {
   }
 
  private:
-  static constexpr bool kIsTask = std::is_same_v<Life, TaskLife>;
+  static constexpr bool kIsTask = std::is_same_v<Span, TaskSpan>;
 
   std::optional<TaskId> story_of_;
   bool each_ = false;
@@ -426,9 +428,9 @@ class SpansCommand final : public TableCommand {
 
 }  // namespace
 
-std::unique_ptr<Command> MakeTasksCommand() { return std::make_unique<SpansCommand<TaskLife>>(); }
+std::unique_ptr<Command> MakeTasksCommand() { return std::make_unique<SpansCommand<TaskSpan>>(); }
 std::unique_ptr<Command> MakeRegionsCommand() {
-  return std::make_unique<SpansCommand<RegionLife>>();
+  return std::make_unique<SpansCommand<RegionSpan>>();
 }
 
 }  // namespace gotrace::internal

@@ -56,8 +56,10 @@ auto QuantileColumns(absl::string_view name, bool is_shown, Histogram Row::*hist
   return [=](ColumnList<Row>* columns) {
     const auto add = [&](absl::string_view quantile, absl::string_view title, double q) {
       columns->Add(absl::StrCat(name, name.empty() ? "" : "_", quantile, "_ns"),
-                   is_shown ? title : "", Unit::kNanoseconds,
-                   [=](const Row& row) { return (row.*histogram).Quantile(q); });
+                   is_shown ? title : "", Unit::kNanoseconds, [=](const Row& row) {
+                     const Histogram& durations = row.*histogram;
+                     return durations.count() == 0 ? Cell() : CellOf(durations.Quantile(q));
+                   });
     };
     add("min", "", 0);
     add("p50", "P50", 0.5);

@@ -13,7 +13,7 @@
 namespace gotrace::internal {
 
 absl::StatusOr<std::vector<CliDoc>> CliDocs(absl::string_view changelog) {
-  // "## 0.2.0 - 2026-11-26"
+  // "## 0.3.0 - 2026-11-27"
   constexpr absl::string_view kRelease = "\n## ";
   changelog.remove_prefix(std::min(changelog.find(kRelease), changelog.size()));
   if (!absl::ConsumePrefix(&changelog, absl::StrCat(kRelease, GOTRACE_VERSION, " - "))) {

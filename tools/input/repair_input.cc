@@ -73,7 +73,7 @@ class HopefulStream final : public ByteStream {
  private:
   bool MayBeTrace() const {
     if (FindCompression(begin_) != Compression::kNone ||
-        FindHeader(absl::string_view(begin_).substr(0, kMostBeforeHeader)) != begin_.npos) {
+        FindHeader(absl::string_view(begin_).substr(0, kMaxBytesBeforeHeader)) != begin_.npos) {
       return true;
     }
     const absl::StatusOr<UndoneInput> input = UndoTransport(*SourceFromBytes(begin_));

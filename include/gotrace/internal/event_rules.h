@@ -97,6 +97,9 @@ struct EventRule {
     return subject_becomes == Becomes::kRunning || subject_becomes == Becomes::kSyscall;
   }
 
+  // Whether the subject replaces the goroutine of the thread.
+  constexpr bool IsSwitch() const { return GoroutineLeaves() && SubjectEnters(); }
+
   // Whether the thread has another goroutine or P after the event, or its own in another state. A
   // status, which may only repeat what is known, does not count.
   constexpr bool ChangesThread() const {

@@ -1,0 +1,126 @@
+#include "gotrace/goroutine_snapshot.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "analysis/core/cut_trace.h"
+#include "gotrace/state_tracker.h"
+#include "gtest/gtest.h"
+#include "testdata/test_data.h"
+
+namespace gotrace::internal {
+namespace goroutine_snapshot_test {
+
+std::unique_ptr<MergeableAnalysisSink<GoroutineSnapshot>> MakeSink(AnalysisSink::Options options) {
+  return std::make_unique<MergeableAnalysisSink<GoroutineSnapshot>>(
+      [](Interner* interner) {
+        return std::make_unique<GoroutineSnapshot>(interner, EventFilter());
+      },
+      options);
+}
+
+const GoroutineSnapshot& SnapshotOf(const AnalysisSink& sink) {
+  return static_cast<const GoroutineSnapshot&>(sink.analysis());
+}
+
+std::string TextOf(const AnalysisSink& sink) {
+  const Interner& interner = sink.interner();
+  std::string text;
+  const auto append = [&](const auto& row) {
+    absl::StrAppend(&text, " ", GoStateName(row.state), " ", interner.String(row.start), " ",
+                    interner.String(row.reason));
+    for (const StackId stack : {row.created_at, row.stack}) {
+      for (const FrameId id : interner.Frames(stack)) {
+        absl::StrAppend(&text, " ", interner.Frame(id).func, ":", interner.Frame(id).line);
+      }
+      absl::StrAppend(&text, ";");
+    }
+    absl::StrAppend(&text, "\n");
+  };
+  for (const GoroutineMoment& one : SnapshotOf(sink).goroutines()) {
+    absl::StrAppend(&text, one.goroutine.value, " ", one.since, " ", one.length);
+    append(one);
+  }
+  for (const GoroutineMomentGroup& group : SnapshotOf(sink).groups()) {
+    absl::StrAppend(&text, group.count, " ", group.longest, " ", group.total);
+    append(group);
+  }
+  return text;
+}
+
+TEST(GoroutineSnapshotTest, IsTheSameHoweverTheTraceIsCut) {
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    ExpectSameHoweverCut(
+        ReadTestTrace(test.name), [](AnalysisSink::Options options) { return MakeSink(options); },
+        TextOf);
+  }
+}
+
+// The states of all goroutines at a moment, by what the state tracker says.
+class StatesAt final : public IntervalConsumer {
+ public:
+  explicit StatesAt(int64_t at) : at_(at) {}
+
+  void AddGoroutine(const GoInterval& interval) override {
+    if (interval.begin >= at_ || interval.end < at_) return;
+    if (interval.ends_life && interval.end == at_) return;
+    states_[interval.goroutine.value] =
+        absl::StrCat(GoStateName(interval.state), " since ", std::min(interval.Seen().begin, at_));
+  }
+  void AddProc(const ProcInterval& /*interval*/) override {}
+
+  const std::map<int64_t, std::string>& states() const { return states_; }
+
+ private:
+  const int64_t at_;
+  std::map<int64_t, std::string> states_;
+};
+
+TEST(GoroutineSnapshotTest, HasTheStatesOfTheMomentAtWhichTheWindowEnds) {
+  std::mt19937 random(7);
+  size_t goroutines = 0;
+  for (const TestTrace& test : TestTraces()) {
+    const std::string bytes = ReadTestTrace(test.name);
+    int64_t first = INT64_MAX, last = INT64_MIN;
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    while (const Event* event = reader->Next()) {
+      first = std::min(first, event->time());
+      last = std::max(last, event->time());
+    }
+    for (int i = 0; i < 5; ++i) {
+      const int64_t at =
+          i == 0 ? last : std::uniform_int_distribution<int64_t>(first, last)(random);
+      SCOPED_TRACE(absl::StrCat(test.name, " at ", at));
+      AnalysisSink::Options options;
+      options.window.to = at;
+      const auto sink = MakeSink(options);
+      StatesAt expected(at);
+      Interner interner;
+      StateTracker tracker(&interner, &expected);
+      absl::StatusOr<Reader> again = Reader::FromBytes(bytes);
+      EventSink* const sinks[] = {sink.get(), &tracker};
+      ASSERT_TRUE(ReadInto(*again, sinks).ok());
+      std::map<int64_t, std::string> found;
+      for (const GoroutineMoment& one : SnapshotOf(*sink).goroutines()) {
+        found[one.goroutine.value] = absl::StrCat(GoStateName(one.state), " since ", one.since);
+        EXPECT_EQ(one.length, std::max<int64_t>(at - one.since, 0));
+      }
+      EXPECT_EQ(found, expected.states());
+      goroutines += found.size();
+      uint64_t count = 0;
+      for (const GoroutineMomentGroup& group : SnapshotOf(*sink).groups()) count += group.count;
+      EXPECT_EQ(count, found.size());
+    }
+  }
+  EXPECT_GT(goroutines, 1000);
+}
+
+}  // namespace goroutine_snapshot_test
+}  // namespace gotrace::internal
