@@ -128,6 +128,7 @@ TEST_F(AnalysisCommands, PrintJsonAsTheSchemasSay) {
       {{"procs"}, "procs"},
       {{"procs", "--slices=9"}, "slices"},
       {{"procs", "--ready"}, "ready"},
+      {{"procs", "--long-runs"}, "long_runs"},
       {{"locks"}, "locks"},
       {{"leaks", "--longer=1us"}, "leaks"},
       {{"profile"}, "samples"},

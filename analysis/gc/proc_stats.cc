@@ -29,9 +29,15 @@ using internal::AddTime;
 using internal::Between;
 using internal::SubtractTime;
 
+int64_t ProcTimes::Running() const {
+  int64_t sum = user;
+  for (const int64_t part : {gc, assist}) AddTime(part, &sum);
+  return sum;
+}
+
 int64_t ProcTimes::Busy() const {
-  int64_t sum = 0;
-  for (const int64_t part : {user, gc, assist, syscall, scheduler}) AddTime(part, &sum);
+  int64_t sum = Running();
+  for (const int64_t part : {syscall, scheduler}) AddTime(part, &sum);
   return sum;
 }
 
@@ -167,7 +173,8 @@ class ProcStats::Impl {
   struct LongRuns {
     uint64_t count = 0;
     int64_t longest = 0;
-    StackId stack = StackId::kNone;  // Where the longest ended.
+    StackId stack = StackId::kNone;     // Where the longest ended.
+    StringId start = StringId::kEmpty;  // Where the goroutine started, once it is complete.
   };
   using Goroutines = internal::PartialGoroutines<Data>;
 
@@ -420,7 +427,12 @@ void ProcStats::Impl::EndLongRun(GoId goroutine, int64_t length, StackId stack) 
 void ProcStats::Impl::Complete(const Goroutines::Entry& entry) {
   const Data& data = entry.data;
   if (data.last_long_run > 0) EndLongRun(entry.id, data.last_long_run, StackId::kNone);
-  if (internal::IsOfSystem(interner_.String(data.start))) return;
+  const auto runs = long_runs_.find(entry.id);
+  if (internal::IsOfSystem(interner_.String(data.start))) {
+    if (runs != long_runs_.end()) long_runs_.erase(runs);
+    return;
+  }
+  if (runs != long_runs_.end()) runs->second.start = data.start;
   internal::AddTime(data.assists.running, &assist_times_.running);
   internal::AddTime(data.assists.waiting, &assist_times_.waiting);
 }
@@ -473,17 +485,19 @@ void ProcStats::Impl::Merge(Impl& next, const InternerMap& ids) {
     std::vector<Label>& known = labels_[goroutine];
     known.insert(known.end(), times.begin(), times.end());
   }
-  goroutines_.Merge(next.goroutines_, [&](Data* data) {
-    data->first_stack = ids(data->first_stack);
-    data->start = ids(data->start);
-  });
+  // Before goroutines are complete, which removes those of the runtime.
   for (const auto& [goroutine, more] : next.long_runs_) {
     LongRuns& runs = long_runs_[goroutine];
     runs.count += more.count;
+    if (more.start != StringId::kEmpty) runs.start = ids(more.start);
     if (more.longest <= runs.longest) continue;
     runs.longest = more.longest;
     runs.stack = ids(more.stack);
   }
+  goroutines_.Merge(next.goroutines_, [&](Data* data) {
+    data->first_stack = ids(data->first_stack);
+    data->start = ids(data->start);
+  });
   assists_.Merge(next.assists_);
   last_event_ = std::max(last_event_, next.last_event_);
   for (const ProcInterval& interval : std::exchange(crossing_, {})) AddProc(interval);
@@ -535,6 +549,7 @@ void ProcStats::Impl::FinishReady() {
     runner.runs = runs.count;
     runner.longest = runs.longest;
     runner.stack = runs.stack;
+    runner.start = runs.start;
     if (!has_cost) continue;
     runner.start = found->second.start;
     runner.waited = found->second.waited / internal::ReadySweep::kUnit;

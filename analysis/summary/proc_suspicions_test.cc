@@ -1,256 +1,266 @@
 #include "analysis/summary/proc_suspicions.h"
 
-#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gotrace/gc_stats.h"
-#include "gotrace/goroutine_stats.h"
 #include "gotrace/proc_stats.h"
 #include "gotrace/reader.h"
 #include "gotrace/run_analysis.h"
+#include "gotrace/trace_summary.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 
 namespace gotrace::internal {
 namespace proc_suspicions_test {
 
+using Suspicion = TraceSummary::Suspicion;
+
 constexpr int64_t kMs = 1'000'000;
-constexpr int64_t kSecond = 1000 * kMs;
 
-// A trace of a second with two Ps, which are busy for `busy`.
-ProcEvidence OneSecond(int64_t busy) {
-  ProcEvidence evidence;
-  evidence.duration = kSecond;
-  evidence.all_procs = 2 * kSecond;
-  evidence.busy_procs = busy;
-  return evidence;
+// The summary of a trace with two Ps that run goroutines for `running` in all.
+TraceSummary Summary(int64_t running, int64_t duration = 1000 * kMs) {
+  TraceSummary summary;
+  summary.traces = summary.events = 1;
+  summary.duration = duration;
+  summary.procs.user = running;
+  summary.procs.idle = 2 * duration - running;
+  return summary;
 }
 
-// Adds time in which goroutines of `start`, which live as long as the trace, waited.
-void AddWait(ReadyCause cause, int64_t time, absl::string_view start, int64_t running,
-             ProcEvidence* evidence) {
-  evidence->ready.by_cause[static_cast<size_t>(cause)] += time;
-  ProcEvidence::Function function;
-  function.start = std::string(start);
-  function.waited.by_cause[static_cast<size_t>(cause)] = time;
-  function.goroutines = 1;
-  function.lifetime = kSecond;
-  function.running = running;
-  ProcEvidence more;
-  more.functions.push_back(function);
-  MergeProcEvidence(more, evidence);
+void SetReady(ReadyCause cause, int64_t time, TraceSummary* summary) {
+  summary->ready.by_cause[static_cast<size_t>(cause)] = time;
 }
 
-std::vector<std::string> IdsOf(const ProcEvidence& evidence) {
-  std::vector<std::string> ids;
-  for (const ProcSuspicion& one : FindProcSuspicions(evidence)) ids.push_back(one.id);
-  return ids;
+Suspicion Candidate(SuspicionKind kind, int64_t charged) {
+  Suspicion candidate;
+  candidate.kind = kind;
+  candidate.charged = charged;
+  return candidate;
 }
-using Ids = std::vector<std::string>;
 
-TEST(ProcSuspicions, OfNothing) {
-  EXPECT_EQ(IdsOf({}), Ids());
-  EXPECT_EQ(IdsOf(OneSecond(2 * kSecond)), Ids());
+bool IsRaised(const Suspicion& candidate, TraceSummary summary) {
+  summary.candidates.push_back(candidate);
+  return summary.Suspicions().size() == 1;
 }
 
 TEST(ProcSuspicions, FewProcsOnlyIfTheProgramNeedsThem) {
-  ProcEvidence evidence = OneSecond(2 * kSecond);
-  AddWait(ReadyCause::kProgram, 1200 * kMs, "main.worker", 800 * kMs, &evidence);
-  const std::vector<ProcSuspicion> found = FindProcSuspicions(evidence);
-  ASSERT_EQ(found.size(), 1);
-  EXPECT_EQ(found[0].id, "few-ps");
-  EXPECT_EQ(found[0].cost_ns, 1200 * kMs);
-  EXPECT_EQ(found[0].place.function, "main.worker");
-  ASSERT_EQ(found[0].victims.size(), 1);
-  EXPECT_EQ(found[0].victims[0].start, "main.worker");
-  EXPECT_EQ(found[0].victims[0].time, 1200 * kMs);
-
-  // Ps were not busy.
-  ProcEvidence idle = evidence;
-  idle.busy_procs = kSecond;
-  EXPECT_EQ(IdsOf(idle), Ids());
-  // Others had the Ps.
-  ProcEvidence gc = evidence;
-  AddWait(ReadyCause::kGc, 1300 * kMs, "main.worker", 0, &gc);
-  EXPECT_EQ(IdsOf(gc), Ids());
-  // A goroutine that is always ready and hardly runs.
-  ProcEvidence reader = OneSecond(2 * kSecond);
-  AddWait(ReadyCause::kProgram, 1200 * kMs, "main.reader", 20 * kMs, &reader);
-  EXPECT_EQ(IdsOf(reader), Ids());
-  // Many short goroutines do need their time.
-  reader.functions[0].goroutines = 100;
-  EXPECT_EQ(IdsOf(reader), Ids({"few-ps"}));
+  TraceSummary summary = Summary(1200 * kMs);
+  SetReady(ReadyCause::kProgram, 1000 * kMs, &summary);
+  SetReady(ReadyCause::kLongRun, 200 * kMs, &summary);
+  SetReady(ReadyCause::kGc, 1000 * kMs, &summary);
+  SetReady(ReadyCause::kAssist, 200 * kMs, &summary);
+  SetReady(ReadyCause::kIdleProcs, 9000 * kMs, &summary);
+  Suspicion few = Candidate(SuspicionKind::kFewProcs, 1200 * kMs);
+  few.own = 1000 * kMs;
+  EXPECT_TRUE(IsRaised(few, summary));
+  TraceSummary idle = summary;
+  --idle.procs.user;
+  ++idle.procs.idle;
+  EXPECT_FALSE(IsRaised(few, idle));
+  TraceSummary collecting = summary;
+  SetReady(ReadyCause::kGc, 1000 * kMs + 1, &collecting);
+  EXPECT_FALSE(IsRaised(few, collecting));
+  --few.own;
+  EXPECT_FALSE(IsRaised(few, summary));
 }
 
 TEST(ProcSuspicions, IdleProcs) {
-  ProcEvidence evidence = OneSecond(kSecond);
-  AddWait(ReadyCause::kIdleProcs, 99 * kMs, "main.worker", 800 * kMs, &evidence);
-  EXPECT_EQ(IdsOf(evidence), Ids());
-  AddWait(ReadyCause::kIdleProcs, 1 * kMs, "main.worker", 0, &evidence);
-  EXPECT_EQ(IdsOf(evidence), Ids({"idle-ps"}));
-}
-
-ProcEvidence WithLongRuns(uint64_t runs, int64_t peers) {
-  ProcEvidence evidence = OneSecond(2 * kSecond);
-  AddWait(ReadyCause::kLongRun, 1200 * kMs, "main.victim", 800 * kMs, &evidence);
-  ProcEvidence::LongRun run;
-  run.start = "main.hog";
-  run.goroutine = 7;
-  run.place = {"main.scan", "scan.go", 3, "bytes.IndexByte"};
-  run.runs = runs;
-  run.longest = 331 * kMs;
-  run.waited = 1200 * kMs;
-  run.peers_waited = peers;
-  evidence.long_runs.push_back(run);
-  return evidence;
+  EXPECT_TRUE(IsRaised(Candidate(SuspicionKind::kIdleProcs, 100 * kMs), Summary(0)));
+  EXPECT_FALSE(IsRaised(Candidate(SuspicionKind::kIdleProcs, 100 * kMs - 1), Summary(0)));
 }
 
 TEST(ProcSuspicions, HogOnlyIfOthersWait) {
-  const std::vector<ProcSuspicion> found = FindProcSuspicions(WithLongRuns(2, 200 * kMs));
-  ASSERT_EQ(found.size(), 1);
-  EXPECT_EQ(found[0].id, "hog");
-  EXPECT_EQ(found[0].cost_ns, kSecond);
-  EXPECT_EQ(found[0].culprit, "main.hog");
-  EXPECT_EQ(found[0].place.library, "bytes.IndexByte");
-  // Goroutines that all compute have too few Ps.
-  EXPECT_EQ(IdsOf(WithLongRuns(2, 601 * kMs)), Ids({"few-ps"}));
-  // One long run may be the host's doing.
-  EXPECT_EQ(IdsOf(WithLongRuns(1, 0)), Ids());
+  const TraceSummary summary = Summary(2000 * kMs, 2000 * kMs);
+  Suspicion hog = Candidate(SuspicionKind::kHog, 40 * kMs);
+  hog.runs = 2;
+  hog.peers = 40 * kMs;
+  EXPECT_TRUE(IsRaised(hog, summary));
+  Suspicion peers = hog;
+  ++peers.peers;
+  EXPECT_FALSE(IsRaised(peers, summary));
+  Suspicion once = hog;
+  once.runs = 1;
+  EXPECT_FALSE(IsRaised(once, summary));
+  hog.peers = 0;
+  --hog.charged;
+  EXPECT_FALSE(IsRaised(hog, summary));
 }
 
-TEST(ProcSuspicions, AssistsAndGc) {
-  ProcEvidence evidence = OneSecond(2 * kSecond);
-  evidence.assist_running = 40 * kMs;
-  evidence.assist_waiting = 10 * kMs;
-  evidence.assists.push_back({{"main.tree", "tree.go", 21, ""}, 5, 50 * kMs});
-  AddWait(ReadyCause::kAssist, 50 * kMs, "main.victim", 0, &evidence);
-  std::vector<ProcSuspicion> found = FindProcSuspicions(evidence);
-  ASSERT_EQ(found.size(), 1);
-  EXPECT_EQ(found[0].id, "assists");
-  EXPECT_EQ(found[0].cost_ns, 100 * kMs);
-  EXPECT_EQ(found[0].place.line, 21);
-  evidence.assist_waiting = 9 * kMs;
-  EXPECT_EQ(IdsOf(evidence), Ids());
+TEST(ProcSuspicions, Assists) {
+  Suspicion assists = Candidate(SuspicionKind::kAssists, 100 * kMs);
+  assists.own = 50 * kMs;
+  EXPECT_TRUE(IsRaised(assists, Summary(0)));
+  Suspicion few = assists;
+  --few.own;
+  EXPECT_FALSE(IsRaised(few, Summary(0)));
+  --assists.charged;
+  EXPECT_FALSE(IsRaised(assists, Summary(0)));
+}
 
-  evidence = OneSecond(2 * kSecond);
-  evidence.workers = 300 * kMs;
-  evidence.idle_workers = 199 * kMs;
-  EXPECT_EQ(IdsOf(evidence), Ids());
-  evidence.idle_workers = 200 * kMs;
-  AddWait(ReadyCause::kGc, 100 * kMs, "main.victim", 0, &evidence);
-  found = FindProcSuspicions(evidence);
-  ASSERT_EQ(found.size(), 1);
-  EXPECT_EQ(found[0].id, "gc");
-  EXPECT_EQ(found[0].cost_ns, 400 * kMs);  // Idle workers take nothing from the program.
-
-  evidence = OneSecond(2 * kSecond);
-  evidence.gc_waits.push_back({{"main.stats", "stats.go", 4, "runtime.GC"}, 0, 200 * kMs});
-  found = FindProcSuspicions(evidence);
-  ASSERT_EQ(found.size(), 1);
-  EXPECT_EQ(found[0].id, "gc");
-  EXPECT_EQ(found[0].place.library, "runtime.GC");
+TEST(ProcSuspicions, Gc) {
+  Suspicion gc = Candidate(SuspicionKind::kGc, 50 * kMs);
+  gc.workers = 500 * kMs;
+  EXPECT_TRUE(IsRaised(gc, Summary(2000 * kMs)));
+  Suspicion fewer = gc;
+  --fewer.workers;
+  EXPECT_FALSE(IsRaised(fewer, Summary(2000 * kMs)));
+  --gc.charged;
+  EXPECT_FALSE(IsRaised(gc, Summary(2000 * kMs)));
+  Suspicion waits = Candidate(SuspicionKind::kGc, 200 * kMs);
+  waits.own = 200 * kMs;
+  EXPECT_TRUE(IsRaised(waits, Summary(2000 * kMs)));
+  --waits.own;
+  EXPECT_FALSE(IsRaised(waits, Summary(2000 * kMs)));
 }
 
 TEST(ProcSuspicions, Stopped) {
-  ProcEvidence evidence = OneSecond(kSecond);
-  evidence.stops.push_back({"read mem stats",
-                            {"main.stats", "stats.go", 4, "runtime.ReadMemStats"},
-                            9,
-                            49 * kMs,
-                            40 * kMs,
-                            1 * kMs,
-                            19 * kMs,
-                            "main.loop"});
-  EXPECT_EQ(IdsOf(evidence), Ids());
-  evidence.stops[0].longest = 20 * kMs;  // Everybody notices that.
-  EXPECT_EQ(IdsOf(evidence), Ids({"stopped"}));
-  evidence.stops[0].longest = 19 * kMs;
-  evidence.stops[0].time = 50 * kMs;
-  AddWait(ReadyCause::kStopped, 100 * kMs, "main.victim", 0, &evidence);
-  AddWait(ReadyCause::kTracer, 100 * kMs, "main.victim", 0, &evidence);
-  const std::vector<ProcSuspicion> found = FindProcSuspicions(evidence);
-  ASSERT_EQ(found.size(), 1);
-  EXPECT_EQ(found[0].id, "stopped");
-  EXPECT_EQ(found[0].cost_ns, 150 * kMs);
-  EXPECT_EQ(found[0].culprit, "main.loop");
-  EXPECT_EQ(found[0].place.function, "main.stats");
+  Suspicion stopped = Candidate(SuspicionKind::kStopped, 100 * kMs);
+  for (int i = 0; i < 5; ++i) stopped.lost.Add(10 * kMs);
+  EXPECT_TRUE(IsRaised(stopped, Summary(0)));
+  EXPECT_FALSE(IsRaised(stopped, Summary(0, 1000 * kMs + 1)));
+  Suspicion one = Candidate(SuspicionKind::kStopped, 0);
+  one.lost.Add(20 * kMs);  // Everybody notices that.
+  EXPECT_TRUE(IsRaised(one, Summary(0, 2000 * kMs)));
+  EXPECT_FALSE(IsRaised(one, Summary(0, 2000 * kMs + 1)));
 }
 
-// The cost of two traces is the sum, and so are thresholds.
+// The costs of two traces are added, and so are the times that thresholds refer to. But a single
+// long run of two traces each may be the host's doing.
 TEST(ProcSuspicions, AddUp) {
-  ProcEvidence both = WithLongRuns(1, 0);
-  MergeProcEvidence(WithLongRuns(1, 0), &both);
-  const std::vector<ProcSuspicion> found = FindProcSuspicions(both);
-  ASSERT_EQ(found.size(), 1);
-  EXPECT_EQ(found[0].id, "hog");
-  EXPECT_EQ(found[0].cost_ns, 2400 * kMs);
-  MergeProcEvidence(OneSecond(2 * kSecond), &both);
-  EXPECT_EQ(both.duration, 3 * kSecond);
+  TraceSummary summary = Summary(2000 * kMs);
+  Suspicion gc = Candidate(SuspicionKind::kGc, 50 * kMs);
+  gc.workers = 500 * kMs;
+  gc.own = 20 * kMs;
+  gc.places.push_back({.function = "main.work", .time = 20 * kMs});
+  Suspicion hog = Candidate(SuspicionKind::kHog, 1000 * kMs);
+  hog.start = "main.scan";
+  hog.runs = 1;
+  hog.longest = 300 * kMs;
+  hog.goroutine = 7;
+  summary.candidates = {hog, gc};
+  SetReady(ReadyCause::kGc, 30 * kMs, &summary);
+  TraceSummary other = summary;
+  other.candidates[0].goroutine = 5;
+  TraceSummary both = summary;
+  both.Merge(other);
+  EXPECT_EQ(both.ready.Of(ReadyCause::kGc), 60 * kMs);
+  ASSERT_EQ(both.Suspicions().size(), 1);
+  EXPECT_EQ(both.Suspicions()[0].Cost(), 100 * kMs);
+  EXPECT_EQ(both.Suspicions()[0].workers, 1000 * kMs);
+  EXPECT_EQ(both.Suspicions()[0].own, 40 * kMs);
+  ASSERT_EQ(both.Suspicions()[0].places.size(), 1);
+  EXPECT_EQ(both.Suspicions()[0].places[0].time, 40 * kMs);
+  ASSERT_EQ(both.candidates.size(), 2);
+  EXPECT_EQ(both.candidates[0].runs, 1);
+  EXPECT_EQ(both.candidates[0].longest, 300 * kMs);
+  EXPECT_EQ(both.candidates[0].goroutine, 5);
+  // With a trace in which nothing happens, the share is half as large.
+  both.Merge(Summary(2000 * kMs, 2000 * kMs));
+  EXPECT_EQ(both.Suspicions().size(), 0);
 }
 
-// The evidence of real traces is the sums of the analyses.
-TEST(ProcSuspicions, AreCollected) {
+struct Both {
+  std::unique_ptr<Interner> interner = std::make_unique<Interner>();
+  SummaryStats summary{interner.get(), EventFilter::Times()};
+  ProcStats procs{interner.get(), EventFilter()};
+  GcStats gc{interner.get(), EventFilter::Times()};
+};
+
+// Analyses a trace with the ids of one interner.
+std::unique_ptr<Both> Analyze(const std::string& name) {
+  auto both = std::make_unique<Both>();
+  struct All final : IntervalConsumer {
+    void AddGoroutine(const GoInterval& interval) override {
+      for (Analysis* const one : all) one->AddGoroutine(interval);
+    }
+    void AddProc(const ProcInterval& interval) override {
+      for (Analysis* const one : all) one->AddProc(interval);
+    }
+    std::vector<Analysis*> all;
+  } consumer;
+  consumer.all = {&both->summary, &both->procs, &both->gc};
+  const std::string bytes = ReadTestTrace(name);
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  EXPECT_TRUE(reader.ok());
+  StateTracker tracker(both->interner.get(), &consumer);
+  int64_t last = 0;
+  while (const Event* const event = reader->Next()) {
+    last = event->time();
+    for (Analysis* const one : consumer.all) one->AddEvents(absl::MakeConstSpan(event, 1));
+    tracker.Add(absl::MakeConstSpan(event, 1));
+  }
+  EXPECT_TRUE(tracker.Finish().ok());
+  for (Analysis* const one : consumer.all) one->Finish(last);
+  return both;
+}
+
+// No time counts twice: what is charged to the causes is part of the time in which goroutines were
+// ready.
+TEST(ProcSuspicions, CostNoMoreThanWasLost) {
+  std::map<SuspicionKind, int> found;
   for (const TestTrace& test : TestTraces()) {
     SCOPED_TRACE(test.name);
-    const std::string bytes = ReadTestTrace(test.name);
-    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
-    ASSERT_TRUE(reader.ok());
-    // All with the ids of one interner.
-    Interner interner;
-    ProcStats procs(&interner, EventFilter());
-    GcStats gc(&interner, EventFilter::Times());
-    GoroutineStats goroutines(&interner, GoroutineStats::Options());
-    struct All final : IntervalConsumer {
-      void AddGoroutine(const GoInterval& interval) override {
-        for (Analysis* const one : all) one->AddGoroutine(interval);
-      }
-      void AddProc(const ProcInterval& interval) override {
-        for (Analysis* const one : all) one->AddProc(interval);
-      }
-      std::vector<Analysis*> all;
-    } consumer;
-    consumer.all = {&procs, &gc, &goroutines};
-    StateTracker tracker(&interner, &consumer);
-    int64_t first = 0;
-    int64_t last = 0;
-    while (const Event* const event = reader->Next()) {
-      if (first == 0) first = event->time();
-      last = event->time();
-      for (Analysis* const one : consumer.all) one->AddEvents(absl::MakeConstSpan(event, 1));
-      tracker.Add(absl::MakeConstSpan(event, 1));
-    }
-    ASSERT_TRUE(tracker.Finish().ok());
-    for (Analysis* const one : consumer.all) one->Finish(last);
-    const ProcEvidence evidence = CollectProcEvidence(
-        procs, gc, goroutines.groups(), last - first, interner, [&](StackId stack) -> ProgramPlace {
-          return {std::string(interner.RootFunction(stack)), "", 0, ""};
-        });
-    int64_t waited = 0;
-    for (const ProcEvidence::Function& function : evidence.functions) {
-      waited += function.waited.Total();
-      EXPECT_LE(function.running, function.lifetime) << function.start;
-    }
-    EXPECT_EQ(waited, evidence.ready.Total());
-    EXPECT_LE(evidence.busy_procs, evidence.all_procs);
-    int64_t stopped = 0;
-    for (const ProcEvidence::Stops& stops : evidence.stops) {
-      stopped += stops.time;
-      EXPECT_NE(stops.reason, "start trace");
-      EXPECT_LE(stops.stopping + stops.restarting, stops.time);
-      EXPECT_GE(std::min(stops.stopping, stops.restarting), 0);
-    }
-    EXPECT_LE(stopped, evidence.duration);
-    EXPECT_EQ(evidence.cycles, gc.cycles().size());
-    EXPECT_GE(evidence.assist_waiting, 0);
-    for (const ProcSuspicion& one : FindProcSuspicions(evidence)) {
-      EXPECT_GT(one.cost_ns, 0) << one.id;
-      for (size_t i = 1; i < one.victims.size(); ++i) {
-        EXPECT_LE(one.victims[i].time, one.victims[i - 1].time);
+    const std::unique_ptr<Both> both = Analyze(test.name);
+    const TraceSummary& summary = both->summary.summary();
+    const ReadyTimes& ready = summary.ready;
+    EXPECT_EQ(ready, both->procs.ready());
+    int64_t for_program = 0;
+    for (const Suspicion& one : summary.candidates) {
+      ++found[one.kind];
+      EXPECT_GE(one.charged, 0);
+      int64_t victims = 0;
+      for (const Suspicion::Part& victim : one.victims) victims += victim.time;
+      switch (one.kind) {
+        case SuspicionKind::kFewProcs:
+          EXPECT_EQ(one.charged, victims);
+          EXPECT_LE(one.own, one.charged);
+          for_program += one.charged;
+          break;
+        case SuspicionKind::kHog:
+          for_program += one.charged;
+          break;
+        case SuspicionKind::kIdleProcs:
+          EXPECT_EQ(one.charged, victims);
+          EXPECT_LE(one.charged, ready.Of(ReadyCause::kIdleProcs));
+          break;
+        case SuspicionKind::kAssists:
+          EXPECT_EQ(one.charged, one.own + victims);
+          EXPECT_LE(victims, ready.Of(ReadyCause::kAssist));
+          break;
+        case SuspicionKind::kGc:
+          EXPECT_LE(one.charged, one.own + one.workers + victims);
+          EXPECT_LE(victims, ready.Of(ReadyCause::kGc));
+          EXPECT_EQ(one.places.empty(), one.own == 0);
+          break;
+        case SuspicionKind::kStopped: {
+          uint64_t tracers = 0;
+          for (const WorldStop& stop : both->gc.stops()) {
+            if (both->interner->String(stop.reason) == "start trace" ||
+                both->interner->String(stop.reason) == "stop trace" ||
+                both->interner->String(stop.reason) == "stop tracing") {
+              ++tracers;
+            }
+          }
+          EXPECT_EQ(one.lost.count() + tracers, both->gc.stops().size());
+          EXPECT_EQ(one.charged, victims);
+          EXPECT_LE(victims, ready.Of(ReadyCause::kStopped));
+          break;
+        }
+        default:
+          break;
       }
     }
+    EXPECT_LE(for_program, ready.Of(ReadyCause::kProgram) + ready.Of(ReadyCause::kLongRun));
+  }
+  for (const SuspicionKind kind :
+       {SuspicionKind::kFewProcs, SuspicionKind::kIdleProcs, SuspicionKind::kAssists,
+        SuspicionKind::kGc, SuspicionKind::kStopped}) {
+    EXPECT_GT(found[kind], 0) << SuspicionId(kind);
   }
 }
 

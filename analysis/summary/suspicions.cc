@@ -13,6 +13,7 @@
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/runtime_functions.h"
 #include "analysis/intervals/stack_places.h"
+#include "analysis/summary/proc_suspicions.h"
 
 namespace gotrace {
 namespace internal {
@@ -28,11 +29,15 @@ constexpr int64_t kDeadlock = 1'000'000'000;
 
 // Shares of the whole.
 constexpr double kActiveShare = 0.5;    // kSyscalls: of the time of active goroutines.
+constexpr double kSlowShare = 0.5;      // kSyscalls: of the time in calls, in slow ones.
 constexpr double kAlikeShare = 0.7;     // kTimeouts: of the waits, as long as their median.
 constexpr double kDeadlineShare = 0.5;  // kTimeouts: of the waits, ended by a deadline.
 constexpr double kPeerShare = 0.5;      // kPool: of the time, ended by goroutines like them.
 constexpr double kBusyShare = 0.8;      // kPool: of the Ps' time, above which there are too few.
 constexpr uint64_t kMinPoolUsers = 3;
+
+// A call that lasts as long as this is slow.
+constexpr uint64_t kSlowCall = 100'000;
 
 // Two waits for the same time differ by as much as it takes to run again.
 constexpr double kAlikeRange = 0.15;
@@ -74,6 +79,17 @@ uint64_t CountAlike(const Histogram& durations) {
   return alike;
 }
 
+// Whether slow calls take the time. A program that is made of fast ones has nothing to wait for.
+bool AreSlow(const Histogram& durations) {
+  double slow = 0;
+  for (size_t i = 0; i < durations.counts().size(); ++i) {
+    const uint64_t length = Histogram::MiddleOf(durations.first_bucket() + static_cast<int>(i));
+    if (length < kSlowCall) continue;
+    slow += static_cast<double>(length) * static_cast<double>(durations.counts()[i]);
+  }
+  return slow >= kSlowShare * static_cast<double>(durations.sum());
+}
+
 // Whether the deadlines of contexts ended the waits, all of about the same length. A timer alone is
 // no evidence: tickers, and workers that flush now and then, have timers, too.
 bool AreTimeouts(const Suspicion& s) {
@@ -86,11 +102,9 @@ bool AreTimeouts(const Suspicion& s) {
 bool IsPool(const Suspicion& s, const TraceSummary& summary) {
   const auto peers = static_cast<double>(s.lost.sum());
   const auto others = static_cast<double>(s.others.sum());
-  const ProcTimes& procs = summary.procs;
-  const auto busy = static_cast<double>(procs.user) + static_cast<double>(procs.gc) +
-                    static_cast<double>(procs.assist);
+  const auto busy = static_cast<double>(summary.procs.Running());
   return s.goroutines >= kMinPoolUsers && peers >= kPeerShare * (peers + others) &&
-         ShareOf(busy, static_cast<double>(procs.Total())) < kBusyShare;
+         ShareOf(busy, static_cast<double>(summary.procs.Total())) < kBusyShare;
 }
 
 // Returns how long goroutines of the program ran or were in syscalls.
@@ -132,6 +146,9 @@ class Candidates {
   void AddLost(const WaitGroup& group, Suspicion* suspicion) const;
 
   std::string Text(StringId id) const { return std::string(interner_.String(id)); }
+  Suspicion::Part PartOf(const WaitPlace& place, uint64_t count, int64_t time) const {
+    return {Text(place.function), Text(place.library), Text(place.file), place.line, count, time};
+  }
 
   const CandidateInput& input_;
   const Interner& interner_;
@@ -159,8 +176,8 @@ void Candidates::AddLost(const WaitGroup& group, Suspicion* suspicion) const {
   const auto time = static_cast<int64_t>(group.durations.sum());
   const WaitPlace& place = group.key.place;
   suspicion->lost.Merge(group.durations);
-  suspicion->lines.push_back({Text(place.file), place.line, count, time});
-  suspicion->victims.push_back({Text(group.key.start), 0, count, time});
+  suspicion->places.push_back(PartOf(place, count, time));
+  suspicion->victims.push_back({.function = Text(group.key.start), .count = count, .time = time});
 }
 
 void Candidates::AddWaits(const WaitGroup& group) {
@@ -180,7 +197,7 @@ void Candidates::AddWaits(const WaitGroup& group) {
                             .suspicion;
       AddLost(group, &lock);
       if (key.end != WaitEnd::kOpen) return;
-      lock.longest_open = std::max(lock.longest_open, static_cast<int64_t>(group.durations.max()));
+      lock.longest = std::max(lock.longest, static_cast<int64_t>(group.durations.max()));
       return;
     }
     case WaitObject::kCond:
@@ -249,8 +266,9 @@ void Candidates::AddLeak(const BlockedIn& in, const std::vector<const BlockedGor
   Suspicion& added = Of(SuspicionKind::kLeak, reason, start, place, /*by_line=*/true).suspicion;
   added.lost = leak.lost;
   added.grown = leak.grown;
-  added.lines.push_back({Text(place.file), place.line, leak.lost.count(), leak.Cost()});
-  added.victims.push_back({Text(start), 0, leak.lost.count(), leak.Cost()});
+  added.places.push_back(PartOf(place, leak.lost.count(), leak.Cost()));
+  added.victims.push_back(
+      {.function = Text(start), .count = leak.lost.count(), .time = leak.Cost()});
 }
 
 std::vector<Suspicion> Candidates::Find() {
@@ -277,15 +295,16 @@ std::vector<Suspicion> FindCandidates(const CandidateInput& input, const Interne
 
 bool IsRaised(const Suspicion& candidate, const TraceSummary& summary) {
   const Spec& spec = SpecOf(candidate.kind);
-  const auto cost = static_cast<double>(candidate.lost.sum());
+  const auto cost = static_cast<double>(candidate.Cost());
   const double share = ShareOf(100 * cost, static_cast<double>(summary.duration));
   if (cost < kMinLostTime || share < static_cast<double>(spec.share)) return false;
   const bool has_many = candidate.lost.count() >= spec.count;
   switch (candidate.kind) {
     case SuspicionKind::kLock:
-      return has_many || candidate.longest_open >= kDeadlock;
+      return has_many || candidate.longest >= kDeadlock;
     case SuspicionKind::kSyscalls:
-      return has_many && ShareOf(cost, ActiveTime(summary)) >= kActiveShare;
+      return has_many && ShareOf(cost, ActiveTime(summary)) >= kActiveShare &&
+             AreSlow(candidate.lost);
     case SuspicionKind::kTimeouts:
       return has_many && AreTimeouts(candidate);
     case SuspicionKind::kPool:
@@ -293,6 +312,14 @@ bool IsRaised(const Suspicion& candidate, const TraceSummary& summary) {
              IsPool(candidate, summary);
     case SuspicionKind::kLeak:
       return candidate.grown >= spec.count;
+    case SuspicionKind::kHog:
+      return candidate.runs >= spec.count && IsProcRaised(candidate, summary);
+    case SuspicionKind::kFewProcs:
+    case SuspicionKind::kIdleProcs:
+    case SuspicionKind::kAssists:
+    case SuspicionKind::kGc:
+    case SuspicionKind::kStopped:
+      return has_many && IsProcRaised(candidate, summary);
   }
   return false;
 }

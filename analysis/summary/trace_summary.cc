@@ -12,8 +12,10 @@
 #include "analysis/intervals/runtime_functions.h"
 #include "analysis/intervals/stack_places.h"
 #include "analysis/intervals/sums_by_start.h"
+#include "analysis/summary/proc_suspicions.h"
 #include "analysis/summary/suspicions.h"
 #include "gotrace/event_type.h"
+#include "gotrace/gc_stats.h"
 #include "gotrace/goroutine_stats.h"
 #include "gotrace/leak_stats.h"
 #include "gotrace/wait_stats.h"
@@ -85,7 +87,9 @@ bool IsBefore(const Suspicion& a, const Suspicion& b) {
   return a.Cost() != b.Cost() ? a.Cost() > b.Cost() : KeyOf(a) < KeyOf(b);
 }
 
-auto KeyOf(const Suspicion::Part& row) { return std::tie(row.name, row.line); }
+auto KeyOf(const Suspicion::Part& row) {
+  return std::tie(row.function, row.library, row.file, row.line);
+}
 void AddRow(const Suspicion::Part& row, Suspicion::Part* sum) {
   sum->count += row.count;
   AddTime(row.time, &sum->time);
@@ -148,11 +152,21 @@ void TraceSummary::Longest::Merge(const Longest& other) {
 void Suspicion::Merge(const Suspicion& other) {
   lost.Merge(other.lost);
   others.Merge(other.others);
-  longest_open = std::max(longest_open, other.longest_open);
+  AddTime(other.charged, &charged);
+  // Of equally long runs that of the goroutine with the smaller id.
+  if (other.longest > longest || (other.longest == longest && other.goroutine < goroutine)) {
+    longest = other.longest;
+    goroutine = other.goroutine;
+  }
   deadlines += other.deadlines;
   goroutines = std::max(goroutines, other.goroutines);
   grown += other.grown;
-  MergeRows(other.lines, &lines);
+  runs = std::max(runs, other.runs);
+  AddTime(other.own, &own);
+  AddTime(other.peers, &peers);
+  AddTime(other.workers, &workers);
+  MergeRows(other.places, &places);
+  MergeRows(other.culprits, &culprits);
   MergeRows(other.victims, &victims);
 }
 
@@ -172,6 +186,7 @@ void TraceSummary::Merge(const TraceSummary& other) {
   procs.Add(other.procs);
   AddTime(other.runnable, &runnable);
   AddTime(other.idle_while_runnable, &idle_while_runnable);
+  ready.Add(other.ready);
   gc_cycles += other.gc_cycles;
   max_heap = std::max(max_heap, other.max_heap);
   MergeRows(other.latencies, &latencies);
@@ -195,6 +210,7 @@ class SummaryStats::Impl {
         goroutines_(interner, {.filter = FilterOf(window)}),
         latencies_(interner, LatencyOptions(window)),
         procs_(interner, FilterOf(window)),
+        gc_(interner, window),
         leaks_(interner, {.filter = FilterOf(window)}),
         waits_(interner, {.filter = FilterOf(window)}) {}
 
@@ -203,12 +219,16 @@ class SummaryStats::Impl {
     goroutines_.Begin(trace_start, window);
     latencies_.Begin(trace_start, window);
     procs_.Begin(trace_start, window);
+    gc_.Begin(trace_start, window);
     leaks_.Begin(trace_start, window);
     waits_.Begin(trace_start, window);
   }
   void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
-  void AddProc(const ProcInterval& interval) { procs_.AddProc(interval); }
+  void AddProc(const ProcInterval& interval) {
+    procs_.AddProc(interval);
+    gc_.AddProc(interval);
+  }
   void Merge(Impl& next, const InternerMap& ids);
   void Finish(int64_t end);
 
@@ -249,6 +269,7 @@ class SummaryStats::Impl {
   GoroutineStats goroutines_;
   LatencyStats latencies_;
   ProcStats procs_;
+  GcStats gc_;
   LeakStats leaks_;
   WaitStats waits_;
   int64_t begin_ = std::numeric_limits<int64_t>::max();
@@ -262,6 +283,7 @@ void SummaryStats::Impl::AddEvents(absl::Span<const Event> events) {
   goroutines_.AddEvents(events);
   latencies_.AddEvents(events);
   procs_.AddEvents(events);
+  gc_.AddEvents(events);
   leaks_.AddEvents(events);
   waits_.AddEvents(events);
   runs_.AddEvents(events);
@@ -280,6 +302,7 @@ void SummaryStats::Impl::AddGoroutine(const GoInterval& interval) {
   goroutines_.AddGoroutine(interval);
   latencies_.AddGoroutine(interval);
   procs_.AddGoroutine(interval);
+  gc_.AddGoroutine(interval);
   leaks_.AddGoroutine(interval);
   waits_.AddGoroutine(interval);
   auto& entry = runs_.Begin(interval);
@@ -301,6 +324,7 @@ void SummaryStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   goroutines_.Merge(std::move(next.goroutines_), ids);
   latencies_.Merge(std::move(next.latencies_), ids);
   procs_.Merge(std::move(next.procs_), ids);
+  gc_.Merge(std::move(next.gc_), ids);
   leaks_.Merge(std::move(next.leaks_), ids);
   waits_.Merge(std::move(next.waits_), ids);
   runs_.Merge(next.runs_, ids);
@@ -368,6 +392,7 @@ void SummaryStats::Impl::Finish(int64_t end) {
   goroutines_.Finish(end);
   latencies_.Finish(end);
   procs_.Finish(end);
+  gc_.Finish(end);
   leaks_.Finish(end);
   waits_.Finish(end);
   runs_.Finish();
@@ -381,6 +406,7 @@ void SummaryStats::Impl::Finish(int64_t end) {
   summary_.procs = sum.times;
   summary_.runnable = sum.runnable;
   summary_.idle_while_runnable = sum.idle_while_runnable;
+  summary_.ready = procs_.ready();
   AddLatencies();
   AddPlaces();
   for (const GoroutineGroup& group : goroutines_.groups()) {
@@ -410,8 +436,16 @@ void SummaryStats::Impl::Finish(int64_t end) {
                                                   .begin = begin,
                                                   .duration = summary_.duration},
                                                  interner_);
+  for (Suspicion& candidate : internal::FindProcCandidates({.procs = procs_,
+                              .gc = gc_,
+                              .goroutines = goroutines_.groups(),
+                              .duration = summary_.duration},
+                                                           interner_)) {
+    summary_.candidates.push_back(std::move(candidate));
+  }
   for (Suspicion& candidate : summary_.candidates) {
-    Combine(&candidate.lines);
+    Combine(&candidate.places);
+    Combine(&candidate.culprits);
     Combine(&candidate.victims);
   }
   Combine(&summary_.candidates);

@@ -35,6 +35,21 @@ void VisitTimes(T& times, const Visit& visit) {
 }
 
 template <class T, class Visit>
+void VisitReady(T& ready, const Visit& visit) {
+  const auto cause = [&](const char* name, ReadyCause one) {
+    visit(name, ready.by_cause[static_cast<size_t>(one)]);
+  };
+  cause("stopped_ns", ReadyCause::kStopped);
+  cause("tracer_ns", ReadyCause::kTracer);
+  cause("idle_ps_ns", ReadyCause::kIdleProcs);
+  cause("program_ns", ReadyCause::kProgram);
+  cause("long_runs_ns", ReadyCause::kLongRun);
+  cause("assists_ns", ReadyCause::kAssist);
+  cause("gc_ns", ReadyCause::kGc);
+  cause("other_ns", ReadyCause::kOther);
+}
+
+template <class T, class Visit>
 void VisitLongest(T& longest, const Visit& visit) {
   visit("length_ns", longest.length);
   visit("clipped", longest.is_clipped);
@@ -85,7 +100,9 @@ void VisitLeak(T& leak, const Visit& visit) {
 
 template <class T, class Visit>
 void VisitPart(T& part, const Visit& visit) {
-  visit("name", part.name);
+  visit("function", part.function);
+  visit("library", part.library);
+  visit("file", part.file);
   visit("line", part.line);
   visit("count", part.count);
   visit("time_ns", part.time);
@@ -101,11 +118,18 @@ void VisitCandidate(T& candidate, const Visit& visit) {
   visit("line", candidate.line);
   visit("lost", candidate.lost);
   visit("others", candidate.others);
-  visit("longest_open_ns", candidate.longest_open);
+  visit("charged_ns", candidate.charged);
+  visit("longest_ns", candidate.longest);
+  visit("g", candidate.goroutine);
   visit("deadlines", candidate.deadlines);
   visit("goroutines", candidate.goroutines);
   visit("grown", candidate.grown);
-  visit("lines", candidate.lines);
+  visit("runs", candidate.runs);
+  visit("own_ns", candidate.own);
+  visit("peers_ns", candidate.peers);
+  visit("workers_ns", candidate.workers);
+  visit("places", candidate.places);
+  visit("culprits", candidate.culprits);
   visit("victims", candidate.victims);
 }
 
@@ -118,6 +142,7 @@ void VisitSummary(T& summary, const Visit& visit) {
   visit("procs", summary.procs);
   visit("runnable_ns", summary.runnable);
   visit("wasted_ns", summary.idle_while_runnable);
+  visit("ready", summary.ready);
   visit("gc_cycles", summary.gc_cycles);
   visit("max_heap_bytes", summary.max_heap);
   visit("latencies", summary.latencies);
@@ -173,6 +198,7 @@ class Writer {
     json_.EndObject();                      \
   }
   GOTRACE_OBJECT(ProcTimes, VisitTimes)
+  GOTRACE_OBJECT(ReadyTimes, VisitReady)
   GOTRACE_OBJECT(TraceSummary::Longest, VisitLongest)
   GOTRACE_OBJECT(TraceSummary::Latency, VisitLatency)
   GOTRACE_OBJECT(TraceSummary::Function, VisitFunction)
@@ -280,6 +306,7 @@ class ObjectReader {
     if (error_.empty()) visit_members(object, read);                         \
   }
   GOTRACE_OBJECT(ProcTimes, VisitTimes)
+  GOTRACE_OBJECT(ReadyTimes, VisitReady)
   GOTRACE_OBJECT(TraceSummary::Longest, VisitLongest)
   GOTRACE_OBJECT(TraceSummary::Latency, VisitLatency)
   GOTRACE_OBJECT(TraceSummary::Function, VisitFunction)
@@ -296,26 +323,28 @@ class ObjectReader {
 
 // Writes a candidate that is suspected as readers want it. It is not read again, since it follows
 // from the candidates.
-void AppendSuspicion(const TraceSummary::Suspicion& suspicion, JsonWriter* json) {
+void AppendSuspicion(const TraceSummary::Suspicion& suspicion, const TraceSummary& summary,
+                     JsonWriter* json) {
   const Histogram& lost = suspicion.lost;
+  const Writer write(json);
   json->BeginObject();
   json->Member("id", SuspicionId(suspicion.kind));
-  json->Member("cost_ns", lost.sum());
+  json->Member("cost_ns", suspicion.Cost());
   json->Member("count", lost.count());
   json->Member("p50_ns", lost.Quantile(0.5));
   json->Member("p99_ns", lost.Quantile(0.99));
   json->Member("max_ns", lost.max());
   json->Key("place");
   json->BeginObject();
-  json->Member("function", absl::string_view(suspicion.function));
-  const bool has_line = !suspicion.lines.empty();
-  json->Member("file", absl::string_view(has_line ? suspicion.lines[0].name : ""));
-  json->Member("line", has_line ? suspicion.lines[0].line : 0);
-  json->Member("library", absl::string_view(suspicion.library));
+  const TraceSummary::Suspicion::Part place = MainPlaceOf(suspicion);
+  write("function", place.function);
+  write("file", place.file);
+  write("line", place.line);
+  write("library", place.library);
   json->EndObject();
-  const Writer write(json);
+  write("culprits", suspicion.culprits);
   write("victims", suspicion.victims);
-  json->Member("text", absl::string_view(SuspicionText(suspicion)));
+  json->Member("text", absl::string_view(SuspicionText(suspicion, summary)));
   json->Member("command", SuspicionCommand(suspicion.kind));
   json->EndObject();
 }
@@ -327,7 +356,7 @@ void AppendSummaryMembers(const TraceSummary& summary, JsonWriter* json) {
   json->Key("suspicions");
   json->BeginArray();
   for (const TraceSummary::Suspicion& suspicion : summary.Suspicions()) {
-    AppendSuspicion(suspicion, json);
+    AppendSuspicion(suspicion, summary, json);
   }
   json->EndArray();
 }

@@ -2,29 +2,25 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "export/table/table.h"
 #include "gotrace/summary_writer.h"
+#include "parser/event/trace_clock.h"
 
 namespace gotrace::internal {
 namespace {
 
 using Suspicion = TraceSummary::Suspicion;
-
-// The thresholds above which something may be a problem.
-constexpr double kBusyShare = 0.9;               // Of the Ps: busy.
-constexpr double kWastedShare = 0.05;            // Of the Ps' time: idle while goroutines wait.
-constexpr double kCollectorShare = 0.25;         // Of the Ps' busy time: for mark workers.
-constexpr int64_t kSlowScheduling = 10'000'000;  // The 99th percentile, in nanoseconds.
-constexpr int64_t kLongRun = 20'000'000;         // Twice the time that the scheduler allows.
-constexpr int64_t kSlowStop = 1'000'000;
+using Part = Suspicion::Part;
 
 constexpr size_t kLatencyRows = 9;
 constexpr size_t kFunctionRows = 5;
@@ -53,17 +49,6 @@ TraceSummary::Latency AllOf(LatencyKind kind, const TraceSummary& summary) {
     }
   }
   return all;
-}
-
-// " in requests.trace at 2084150140672"
-std::string PlaceOf(const TraceSummary::Longest& longest) {
-  return absl::StrCat(longest.file.empty() ? "" : absl::StrCat(" in ", longest.file), " at ",
-                      longest.begin);
-}
-
-// "24.1 ms", or "at least 24.1 ms"
-std::string LengthOf(const TraceSummary::Longest& longest) {
-  return absl::StrCat(longest.is_clipped ? "at least " : "", FormatNanoseconds(longest.length));
 }
 
 std::string NameOrUnknown(const std::string& function) {
@@ -134,37 +119,56 @@ Table PlaceTable(const std::vector<TraceSummary::Place>& places) {
 }
 
 // "main.(*Cache).Get cache.go:17 -> sync.(*Mutex).Lock"
-std::string PlaceText(const Suspicion& suspicion) {
-  std::string text = NameOrUnknown(suspicion.function);
-  if (!suspicion.lines.empty() && !suspicion.lines[0].name.empty()) {
-    absl::string_view file = suspicion.lines[0].name;
+std::string PlaceText(const Part& place) {
+  std::string text = NameOrUnknown(place.function);
+  if (!place.file.empty()) {
+    absl::string_view file = place.file;
     file.remove_prefix(file.find_last_of("/\\") + 1);
-    absl::StrAppend(&text, " ", file, ":", suspicion.lines[0].line);
+    absl::StrAppend(&text, " ", file, ":", place.line);
   }
-  if (!suspicion.library.empty()) absl::StrAppend(&text, " -> ", suspicion.library);
+  if (!place.library.empty()) absl::StrAppend(&text, " -> ", place.library);
   return text;
 }
 
-// "Victims: main.main.func1, main.page 12%."
-std::string VictimsText(const Suspicion& suspicion) {
-  std::string text;
-  for (size_t i = 0; i < std::min(suspicion.victims.size(), kVictims); ++i) {
-    const Suspicion::Part& victim = suspicion.victims[i];
-    absl::StrAppend(&text, i == 0 ? "Victims: " : ", ", NameOrUnknown(victim.name));
-    if (suspicion.victims.size() == 1) break;
-    absl::StrAppend(&text, " ", Percent(ShareOf(victim.time, suspicion.Cost())));
-  }
-  if (suspicion.victims.size() > kVictims) absl::StrAppend(&text, " and others");
-  return absl::StrCat(text, ".");
+int64_t TimeOf(const std::vector<Part>& parts) {
+  int64_t time = 0;
+  for (const Part& part : parts) time = TraceClock::Add(time, part.time);
+  return time;
 }
 
-// Returns the words of a text between which a line may end: a number stays with its unit.
+uint64_t CountOf(const std::vector<Part>& parts) {
+  uint64_t count = 0;
+  for (const Part& part : parts) count += part.count;
+  return count;
+}
+
+// "main.main.func1", or "main.main.func1 92.3%, main.page 7.7%": the largest parts, with their
+// shares of all.
+std::string LargestText(const std::vector<Part>& parts) {
+  if (parts.size() == 1) return NameOrUnknown(parts[0].function);
+  std::string text;
+  for (size_t i = 0; i < std::min(parts.size(), kVictims); ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : ", ", NameOrUnknown(parts[i].function), " ",
+                    Percent(ShareOf(parts[i].time, TimeOf(parts))));
+  }
+  if (parts.size() > kVictims) absl::StrAppend(&text, " and others");
+  return text;
+}
+
+// " Victims: main.main.func1, main.page 12%.", or nothing if there are none.
+std::string VictimsText(const Suspicion& suspicion) {
+  if (suspicion.victims.empty()) return "";
+  return absl::StrCat(" Victims: ", LargestText(suspicion.victims), ".");
+}
+
+// Returns the words of a text between which a line may end: a number stays with its unit, and a
+// share with what it is of.
 std::vector<std::string> WordsOf(absl::string_view text) {
   std::vector<std::string> words;
   for (const absl::string_view word : absl::StrSplit(text, ' ')) {
-    const absl::string_view unit = word.substr(0, word.find_first_of(".,:"));
+    const absl::string_view unit = word.substr(0, word.find_first_of(".,:;"));
     const bool is_unit = unit == "ns" || unit == "µs" || unit == "ms" || unit == "s";
-    if (is_unit && !words.empty()) {
+    if (!words.empty() && (is_unit || absl::EndsWith(words.back(), "%"))) {
       absl::StrAppend(&words.back(), " ", word);
     } else {
       words.emplace_back(word);
@@ -191,15 +195,16 @@ void AppendWrapped(absl::string_view text, size_t used, size_t width, TextBuffer
   out->Append("\n");
 }
 
-void AppendSuspicions(absl::Span<const Suspicion> suspicions, int64_t duration, size_t width,
-                      TextBuffer* out) {
-  if (suspicions.empty()) return;
+void AppendSuspicions(const TraceSummary& summary, size_t width, TextBuffer* out) {
+  const std::vector<Suspicion> suspicions = summary.Suspicions();
+  if (suspicions.empty()) return out->Append("\nNothing suspicious was found.\n");
   out->Append("\nSuspicions (time that goroutines lost; 1.0 is one goroutine, all the time)\n");
-  for (const Suspicion& suspicion : suspicions.first(std::min(suspicions.size(), kSuspicionRows))) {
-    const std::string row = absl::StrFormat("%6.2f  %-9s  ", ShareOf(suspicion.Cost(), duration),
-                                            SuspicionId(suspicion.kind));
+  for (size_t i = 0; i < std::min(suspicions.size(), kSuspicionRows); ++i) {
+    const Suspicion& suspicion = suspicions[i];
+    const double cost = ShareOf(suspicion.Cost(), summary.duration);
+    const std::string row = absl::StrFormat("%6.2f  %-9s  ", cost, SuspicionId(suspicion.kind));
     out->Append(row);
-    AppendWrapped(SuspicionText(suspicion), row.size(), width, out);
+    AppendWrapped(SuspicionText(suspicion, summary), row.size(), width, out);
     out->Append(std::string(row.size(), ' '), "gotrace-dump ", SuspicionCommand(suspicion.kind),
                 "\n");
   }
@@ -208,68 +213,96 @@ void AppendSuspicions(absl::Span<const Suspicion> suspicions, int64_t duration, 
   }
 }
 
-}  // namespace
-
-std::vector<Hint> FindHints(const TraceSummary& summary) {
-  std::vector<Hint> found;
-  const ProcTimes& procs = summary.procs;
-  const TraceSummary::Latency scheduling = AllOf(LatencyKind::kScheduling, summary);
-  const int64_t p99 = Signed(scheduling.durations.Quantile(0.99));
-  if (p99 >= kSlowScheduling) {
-    const bool is_busy = ShareOf(procs.Busy(), procs.Total()) >= kBusyShare;
-    found.push_back(
-        {absl::StrCat("A goroutine in a hundred waits at least ", FormatNanoseconds(p99),
-                      " for a P", is_busy ? ": there are too few of them." : "."),
-         "latency --kind=scheduling --by=func"});
-  }
-  if (ShareOf(summary.idle_while_runnable, procs.Total()) >= kWastedShare) {
-    found.push_back(
-        {absl::StrCat("For ", Percent(ShareOf(summary.idle_while_runnable, procs.Total())),
-                      " of their time, Ps were idle although goroutines waited to run."),
-         "procs --slices=20"});
-  }
-  if (summary.longest_run.length >= kLongRun) {
-    found.push_back({absl::StrCat("A goroutine of ", NameOrUnknown(summary.longest_run.function),
-                                  " kept its P for ", LengthOf(summary.longest_run),
-                                  PlaceOf(summary.longest_run), "."),
-                     "profile --type=oncpu"});
-  }
-  const TraceSummary::Latency pauses = AllOf(LatencyKind::kPause, summary);
-  if (pauses.longest.length >= kSlowStop) {
-    found.push_back({absl::StrCat("The world was stopped for ", LengthOf(pauses.longest), " (",
-                                  pauses.reason, ")", PlaceOf(pauses.longest), "."),
-                     "gc --pauses --sort=length"});
-  }
-  if (ShareOf(procs.gc, procs.Busy()) >= kCollectorShare) {
-    found.push_back({absl::StrCat("Mark workers of the garbage collector took ",
-                                  Percent(ShareOf(procs.gc, procs.Busy())),
-                                  " of the time in which Ps were busy."),
-                     "gc"});
-  }
-  return found;
+// "12.2% of the Ps' time"
+std::string ProcShareText(int64_t time, const TraceSummary& summary) {
+  return absl::StrCat(Percent(ShareOf(time, summary.procs.Total())), " of the Ps' time");
 }
 
-std::string SuspicionText(const Suspicion& s) {
+std::string FewProcsText(const Suspicion& s, const TraceSummary& summary) {
+  const double busy = ShareOf(summary.procs.Running(), summary.procs.Total());
+  return absl::StrCat("Goroutines waited ", FormatNanoseconds(s.Cost()), " to run while ",
+                      summary.gomaxprocs == 1 ? "the P" : "Ps", " ran others of the program (",
+                      Percent(busy), " busy, GOMAXPROCS ", summary.gomaxprocs,
+                      "). Running meanwhile: ", LargestText(s.culprits), ".", VictimsText(s));
+}
+
+std::string HogText(const Suspicion& s, const TraceSummary& summary) {
+  // Ids of goroutines are those of one trace.
+  const std::string who = summary.traces == 1 ? absl::StrCat(" (G ", s.goroutine, ")") : "";
+  const Part place = MainPlaceOf(s);
+  return absl::StrCat("Goroutines of ", NameOrUnknown(s.start), " kept their P for up to ",
+                      FormatNanoseconds(s.longest), who, ", ", CountOf(s.places),
+                      " times for 20 ms or more",
+                      place.function.empty() ? "" : absl::StrCat(", until ", PlaceText(place)),
+                      ". Others waited ", FormatNanoseconds(s.Cost()), " for it.");
+}
+
+std::string AssistsText(const Suspicion& s) {
+  return absl::StrCat(PlaceText(MainPlaceOf(s)), " allocates",
+                      s.places.size() > 1 ? ", as other places do," : "",
+                      " and had to help the collector: ", CountOf(s.places), " times, ",
+                      FormatNanoseconds(s.own), ". Others waited ",
+                      FormatNanoseconds(TimeOf(s.victims)), " for Ps that did so.", VictimsText(s));
+}
+
+std::string GcText(const Suspicion& s, const TraceSummary& summary) {
+  std::string text = absl::StrCat(
+      summary.gc_cycles, summary.gc_cycles == 1 ? " cycle" : " cycles", "; mark workers took ",
+      Percent(ShareOf(s.workers, summary.procs.Running())), " of the time in which Ps were busy.");
+  if (s.own > 0) {
+    absl::StrAppend(&text, " Goroutines waited ", FormatNanoseconds(s.own),
+                    " for cycles to begin or end, most in ", PlaceText(MainPlaceOf(s)), ".");
+  } else if (!s.culprits.empty()) {
+    absl::StrAppend(&text, " Most began in ", PlaceText(MainPlaceOf(s)), ".");
+  }
+  return absl::StrCat(text, VictimsText(s));
+}
+
+std::string StoppedText(const Suspicion& s, const TraceSummary& summary) {
+  const uint64_t count = s.lost.count();
+  std::string text = absl::StrCat(
+      "The world was stopped for ", FormatNanoseconds(Signed(s.lost.sum())), " of ",
+      FormatNanoseconds(summary.duration), ", ", count, count == 1 ? " time" : " times", ", up to ",
+      FormatNanoseconds(Signed(s.lost.max())), ", most by ", PlaceText(MainPlaceOf(s)), ".");
+  if (!s.culprits.empty() && s.culprits[0].time > 0) {
+    absl::StrAppend(&text, " Last to stop was ", PlaceText(s.culprits[0]), ", after ",
+                    FormatNanoseconds(s.culprits[0].time), " in all.");
+  }
+  return absl::StrCat(text, VictimsText(s));
+}
+
+}  // namespace
+
+Part MainPlaceOf(const Suspicion& s) {
+  for (const std::vector<Part>* const parts : {&s.places, &s.culprits, &s.victims}) {
+    // What ran while there were too few Ps is not where time was lost.
+    const bool is_elsewhere = parts == &s.culprits && s.kind == SuspicionKind::kFewProcs;
+    if (!parts->empty() && !is_elsewhere) return parts->front();
+  }
+  return {};
+}
+
+std::string SuspicionText(const Suspicion& s, const TraceSummary& summary) {
   const uint64_t count = s.lost.count();
   const std::string cost = FormatNanoseconds(s.Cost());
   const std::string p50 = FormatNanoseconds(Signed(s.lost.Quantile(0.5)));
   const std::string max = FormatNanoseconds(Signed(s.lost.max()));
-  const std::string place = PlaceText(s);
+  const std::string place = PlaceText(MainPlaceOf(s));
   switch (s.kind) {
     case SuspicionKind::kLock:
       return absl::StrCat(
           count, count == 1 ? " wait" : " waits", " for a lock in ", place, ": ", cost, ", up to ",
-          max, Signed(s.lost.max()) == s.longest_open ? ", and not over when the trace ended" : "",
-          ". ", VictimsText(s));
+          max, Signed(s.lost.max()) == s.longest ? ", and not over when the trace ended" : "", ".",
+          VictimsText(s));
     case SuspicionKind::kSyscalls:
       return absl::StrCat(count, " calls in ", place, ": ", cost, ", p50 ", p50, ", p99 ",
-                          FormatNanoseconds(Signed(s.lost.Quantile(0.99))), ", up to ", max, ". ",
+                          FormatNanoseconds(Signed(s.lost.Quantile(0.99))), ", up to ", max, ".",
                           VictimsText(s));
     case SuspicionKind::kTimeouts:
       return absl::StrCat(count, " of ", count + s.others.count(), " waits (", s.reason, ") in ",
                           place, " were ended by a ",
                           s.deadlines * 2 >= count ? "deadline" : "timer", " after ", p50, ": ",
-                          cost, ". ", VictimsText(s));
+                          cost, ".", VictimsText(s));
     case SuspicionKind::kPool:
       return absl::StrCat("Goroutines of ", NameOrUnknown(s.start), " waited ", cost, " (",
                           s.reason, ") in ", place, ", in ", count,
@@ -278,6 +311,19 @@ std::string SuspicionText(const Suspicion& s) {
       return absl::StrCat(count, " goroutines of ", NameOrUnknown(s.start), " have been blocked (",
                           s.reason, ") in ", place, " for up to ", max, ", ", s.grown,
                           " of them since the second half began: they may leak.");
+    case SuspicionKind::kFewProcs:
+      return FewProcsText(s, summary);
+    case SuspicionKind::kIdleProcs:
+      return absl::StrCat("For ", cost, ", ", ProcShareText(s.Cost(), summary),
+                          ", Ps were idle although goroutines waited to run.", VictimsText(s));
+    case SuspicionKind::kHog:
+      return HogText(s, summary);
+    case SuspicionKind::kAssists:
+      return AssistsText(s);
+    case SuspicionKind::kGc:
+      return GcText(s, summary);
+    case SuspicionKind::kStopped:
+      return StoppedText(s, summary);
   }
   return "";
 }
@@ -292,10 +338,14 @@ void AppendSummaryPage(const TraceSummary& summary, size_t width, TextBuffer* ou
 
   const ProcTimes& procs = summary.procs;
   const auto share = [&](int64_t time) { return Percent(ShareOf(time, procs.Total())); };
-  out->Append("Ps: ", share(procs.user), " user, ", share(procs.gc), " GC, ", share(procs.assist),
-              " assists, ", share(procs.syscall), " syscalls, ", share(procs.scheduler),
-              " scheduler, ", share(procs.idle), " idle (", share(summary.idle_while_runnable),
-              " while goroutines waited to run), ", share(procs.stopped), " stopped\n");
+  constexpr absl::string_view kProcs = "Ps: ";
+  out->Append(kProcs);
+  AppendWrapped(
+      absl::StrCat(share(procs.user), " user, ", share(procs.gc), " GC, ", share(procs.assist),
+                   " assists, ", share(procs.syscall), " syscalls, ", share(procs.scheduler),
+                   " scheduler, ", share(procs.idle), " idle (", share(summary.idle_while_runnable),
+                   " while goroutines waited to run), ", share(procs.stopped), " stopped"),
+      kProcs.size(), width, out);
   const Histogram pauses = AllOf(LatencyKind::kPause, summary).durations;
   const Histogram assists = AllOf(LatencyKind::kAssist, summary).durations;
   out->Append("GC: ", summary.gc_cycles, summary.gc_cycles == 1 ? " cycle" : " cycles");
@@ -317,14 +367,7 @@ void AppendSummaryPage(const TraceSummary& summary, size_t width, TextBuffer* ou
   AppendTable("Where goroutines waited (profile --type=offcpu)", PlaceTable(summary.places), width,
               out);
 
-  const std::vector<Suspicion> suspicions = summary.Suspicions();
-  const std::vector<Hint> hints = FindHints(summary);
-  if (suspicions.empty() && hints.empty()) out->Append("\nNothing suspicious was found.\n");
-  AppendSuspicions(suspicions, summary.duration, width, out);
-  if (!hints.empty()) out->Append("\nLook at\n");
-  for (const Hint& hint : hints) {
-    out->Append("- ", hint.what, "\n  gotrace-dump ", hint.command, "\n");
-  }
+  AppendSuspicions(summary, width, out);
 }
 
 }  // namespace gotrace::internal

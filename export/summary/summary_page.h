@@ -2,8 +2,8 @@
 #ifndef GOTRACE_EXPORT_SUMMARY_SUMMARY_PAGE_H_
 #define GOTRACE_EXPORT_SUMMARY_SUMMARY_PAGE_H_
 
+#include <cstddef>
 #include <string>
-#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "gotrace/trace_summary.h"
@@ -11,18 +11,13 @@
 
 namespace gotrace::internal {
 
-// A problem of the Ps, the collector or the scheduler that a summary may show.
-struct Hint {
-  std::string what;           // A sentence.
-  absl::string_view command;  // Shows more. Without the names of the program and the file.
-};
-
-// Returns possible problems, worst first: too few Ps, Ps that are idle while goroutines wait,
-// goroutines that keep a P, slow stops of the world, a busy garbage collector.
-std::vector<Hint> FindHints(const TraceSummary& summary);
+// Returns where most of the cost is: a place in the program or, if Ps were missing, the function in
+// which goroutines started that waited for them. Empty if unknown.
+TraceSummary::Suspicion::Part MainPlaceOf(const TraceSummary::Suspicion& suspicion);
 
 // Returns what was found, with its numbers, the place and the victims, as one or more sentences.
-std::string SuspicionText(const TraceSummary::Suspicion& suspicion);
+// `summary` is the one that has the suspicion.
+std::string SuspicionText(const TraceSummary::Suspicion& suspicion, const TraceSummary& summary);
 
 // Appends a page of about 40 lines, of at most `width` columns.
 void AppendSummaryPage(const TraceSummary& summary, size_t width, TextBuffer* out);

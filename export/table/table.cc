@@ -253,9 +253,9 @@ void Table::AppendText(size_t width, TextBuffer* out) const {
   struct TextColumn {
     std::vector<std::string> cells;  // The first is the title.
     bool is_text = false;
+    bool is_last = false;
     size_t width = 0;
   };
-  constexpr size_t kWidest = 48;  // For a text that is not in the last column.
   std::vector<const Column*> columns;
   for (const bool is_last : {false, true}) {
     for (const Column& column : columns_) {
@@ -275,30 +275,50 @@ void Table::AppendText(size_t width, TextBuffer* out) const {
       is_zero &= text.cells.back().empty() || text.cells.back() == "0";
     }
     if (is_zero) continue;
-    for (std::string& cell : text.cells) {
-      const bool is_too_wide = text.is_text && column != columns.back() && WidthOf(cell) > kWidest;
-      if (is_too_wide) cell = CutOnTheLeft(cell, kWidest);
-      text.width = std::max(text.width, WidthOf(cell));
-    }
+    for (const std::string& cell : text.cells) text.width = std::max(text.width, WidthOf(cell));
     shown.push_back(std::move(text));
   }
+  if (!shown.empty()) shown.back().is_last = true;
   constexpr absl::string_view kGap = "  ";
-  constexpr size_t kNarrowest = 20;
+  constexpr size_t kLastNarrowest = 20;
+  constexpr size_t kWidest = 48;  // For a text that is not in the last column.
+  constexpr size_t kNarrowest = 18;
+  // Returns the width of a line in which no text before the last column has more than `limit`.
+  const auto width_with = [&](size_t limit) {
+    size_t sum = 0;
+    for (const TextColumn& column : shown) {
+      const size_t most = column.is_last ? kLastNarrowest : limit;
+      sum += kGap.size() + (column.is_text ? std::min(column.width, most) : column.width);
+    }
+    return sum - kGap.size();
+  };
+  size_t limit = kWidest;
+  while (limit > kNarrowest && width_with(limit) > width) --limit;
+  if (width_with(limit) > width) limit = kWidest;  // It is no use.
   size_t before_last = 0;
-  for (size_t i = 0; i + 1 < shown.size(); ++i) before_last += shown[i].width + kGap.size();
-  const size_t room = std::max(width > before_last ? width - before_last : 0, kNarrowest);
+  for (TextColumn& column : shown) {
+    if (column.is_last) break;
+    if (column.is_text && column.width > limit) {
+      column.width = 0;
+      for (std::string& cell : column.cells) {
+        if (WidthOf(cell) > limit) cell = CutOnTheLeft(cell, limit);
+        column.width = std::max(column.width, WidthOf(cell));
+      }
+    }
+    before_last += column.width + kGap.size();
+  }
+  const size_t room = std::max(width > before_last ? width - before_last : 0, kLastNarrowest);
   std::string text;
   for (size_t line = 0; line <= order_.size(); ++line) {
     text.clear();
     for (size_t i = 0; i < shown.size(); ++i) {
       const TextColumn& column = shown[i];
       const std::string& cell = column.cells[line];
-      const bool is_last = i + 1 == shown.size();
       if (i > 0) absl::StrAppend(&text, kGap);
       const std::string padding(column.width - WidthOf(cell), ' ');
       if (!column.is_text) {
         absl::StrAppend(&text, padding, cell);
-      } else if (is_last) {
+      } else if (column.is_last) {
         absl::StrAppend(&text, WidthOf(cell) > room ? CutOnTheLeft(cell, room) : cell);
       } else {
         absl::StrAppend(&text, cell, padding);

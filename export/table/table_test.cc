@@ -74,6 +74,29 @@ TEST(Table, CutsTheLastTextToTheWidth) {
   EXPECT_NE(out.view().find("  …t/http.(*conn).serve\n"), out.view().npos) << out.view();
 }
 
+TEST(Table, CutsOtherTextsIfTheLastIsNotEnough) {
+  const std::string names[] = {std::string(30, 'a'), std::string(25, 'b'), std::string(40, 'c')};
+  std::vector<Column> columns;
+  for (const std::string& name : names) {
+    columns.push_back({.name = "", .title = "N", .value = [&](size_t) { return Cell(name); }});
+  }
+  const Table table(1, std::move(columns));
+  const auto line = [&](size_t width) {
+    TextBuffer out;
+    table.AppendText(width, &out);
+    absl::string_view text = out.view();
+    text.remove_prefix(text.find('\n') + 1);
+    return std::string(absl::StripSuffix(text, "\n"));
+  };
+  const auto cut = [](char c, size_t count) { return absl::StrCat("…", std::string(count, c)); };
+  EXPECT_EQ(line(80), absl::StrCat(names[0], "  ", names[1], "  ", cut('c', 20)));
+  // The widest gives way first. The last has at least 20 characters.
+  EXPECT_EQ(line(70), absl::StrCat(cut('a', 22), "  ", cut('b', 22), "  ", cut('c', 19)));
+  EXPECT_EQ(line(60), absl::StrCat(cut('a', 17), "  ", cut('b', 17), "  ", cut('c', 19)));
+  // If a line is too long all the same, only the last one does.
+  EXPECT_EQ(line(59), absl::StrCat(names[0], "  ", names[1], "  ", cut('c', 19)));
+}
+
 TEST(Table, CutsNoEscape) {
   const std::string name = absl::StrCat(std::string(60, 'x'), "\x1b[31m", "\u00a0", "abcdefgh");
   const std::string quoted = Quoted(name);

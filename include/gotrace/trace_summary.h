@@ -93,37 +93,58 @@ struct TraceSummary {
     int64_t longest = 0;
   };
 
-  // Something that may make the program slow, in one place. All members until `lost` are its key.
+  // Something that may make the program slow. All members until `lost` are its key.
   struct Suspicion {
-    // Waits in a line of a file, or of goroutines that started in a function. Sorted by time, most
-    // first.
+    // A part of the cost: in a line of the program, or of goroutines that started in a function.
+    // Lists of these are sorted by time, most first.
     struct Part {
-      std::string name = {};  // The file or the function.
-      uint64_t line = 0;      // Of the file.
-      uint64_t count = 0;
+      std::string function = {};  // For places, the members of WaitPlace.
+      std::string library = {};
+      std::string file = {};
+      uint64_t line = 0;
+      uint64_t count = 0;  // Waits, calls, runs, stops; 0 if they are not counted.
       int64_t time = 0;
     };
 
     SuspicionKind kind = SuspicionKind::kLock;
     std::string reason = {};    // As GoInterval::reason; "" for syscalls.
-    std::string start = {};     // kPool, kLeak: the function that the goroutines started in.
-    std::string function = {};  // These are the members of WaitPlace. A candidate for kLock or
-    std::string library = {};   // kSyscalls is in all lines of a function, and has no `line`.
-    uint64_t line = 0;
+    std::string start = {};     // kPool, kLeak, kHog: the function that the goroutines started in.
+    std::string function = {};  // These are the members of WaitPlace, if there is one place for
+    std::string library = {};   // each. A candidate for kLock or kSyscalls is in all lines of a
+    uint64_t line = 0;          // function, and has no `line`.
 
-    Histogram lost;    // What it costs: the waits or calls. Of kLeak: the goroutines' last waits.
+    Histogram lost;    // What it costs: waits, calls, stops. Of kLeak: the goroutines' last waits.
     Histogram others;  // kTimeouts, kPool: the other waits in the same place.
 
-    int64_t longest_open = 0;  // kLock: the longest wait that had not ended.
-    uint64_t deadlines = 0;    // kTimeouts: how many of `lost` a context's deadline ended.
-    uint64_t goroutines = 0;   // kPool: how many goroutines waited, up to 3.
-    uint64_t grown = 0;        // kLeak: how many blocked after half of the trace.
+    // What it costs besides `lost`: kFewProcs, kIdleProcs, kHog: the time in which goroutines were
+    // ready; kAssists, kGc, kStopped: the same, and time in assists, of mark workers that took a P
+    // from the program, and in waits for GC cycles.
+    int64_t charged = 0;
 
-    std::vector<Part> lines;    // Where it is.
-    std::vector<Part> victims;  // Whose goroutines lost the time.
+    // kLock: the longest wait that had not ended. kHog: the longest run.
+    int64_t longest = 0;
+    int64_t goroutine = -1;  // kHog: whose that was; -1 if unknown.
+
+    uint64_t deadlines = 0;   // kTimeouts: how many of `lost` a context's deadline ended.
+    uint64_t goroutines = 0;  // kPool: how many goroutines waited, up to 3.
+    uint64_t grown = 0;       // kLeak: how many blocked after half of the trace.
+    uint64_t runs = 0;        // kHog: the most long runs that one goroutine had.
+
+    // Parts of the cost: kFewProcs: without the time for which goroutines waited that live long and
+    // need little time; kAssists: in assists; kGc: in waits for cycles to begin or to end.
+    int64_t own = 0;
+    int64_t peers = 0;  // kHog: what goroutines that started there waited, which is in kFewProcs.
+    int64_t workers =
+        0;  // kGc: how long all mark workers ran, also on Ps that were idle otherwise.
+
+    std::vector<Part> places;    // Where it is: what allocates, stops the world, or keeps a P.
+    std::vector<Part> culprits;  // kFewProcs: what ran. kStopped: what ran until the world stopped.
+    std::vector<Part> victims;   // Whose goroutines lost the time, as far as it is known.
 
     // Returns the time that goroutines lost, in nanoseconds.
-    int64_t Cost() const { return static_cast<int64_t>(lost.sum()); }
+    int64_t Cost() const {
+      return static_cast<int64_t>(lost.sum() + static_cast<uint64_t>(charged));
+    }
 
     // Adds another one with the same key.
     void Merge(const Suspicion& other);
@@ -138,6 +159,7 @@ struct TraceSummary {
   ProcTimes procs;
   int64_t runnable = 0;
   int64_t idle_while_runnable = 0;
+  ReadyTimes ready;  // Of the program's goroutines. See ProcStats::ready().
 
   uint64_t gc_cycles = 0;  // GC cycles that began in the trace.
   uint64_t max_heap = 0;  // The largest size of the heap's objects that the trace states, in bytes.
@@ -168,7 +190,8 @@ struct TraceSummary {
 };
 
 // Summarises a trace. Memory is in proportion to the distinct stacks in which goroutines wait, to
-// the goroutines that exist at a time, and to the events of a generation.
+// the goroutines that exist at a time, to the events of a generation, to the cycles of the garbage
+// collector, and to the stops of the world.
 class SummaryStats final : public MergeableAnalysis<SummaryStats> {
  public:
   // Counts only times within `window`. `*interner` must outlive this object.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "export/pprof/profile_frames.h"
 #include "gotrace/proc_stats.h"
 #include "parser/event/trace_clock.h"
 #include "tools/cli/registry.h"
@@ -31,14 +32,17 @@ constexpr CommandText kText = {
         "(wasted). While the world is stopped, idle Ps are stopped instead, and nothing is "
         "wasted.\n\n"
         "With --ready, prints a row for each function in which goroutines started instead: how "
-        "long "
-        "they were ready to run, and what the Ps did meanwhile. The world was stopped, also by the "
-        "tracer; a P was idle; or Ps ran the program, the part beyond 10 ms of a run of at least "
-        "20 ms, mark assists, mark workers, or something else.",
+        "long they were ready to run, and what the Ps did meanwhile. The world was stopped, also "
+        "by the tracer; a P was idle; or Ps ran the program, the part beyond 10 ms of a run of at "
+        "least 20 ms, mark assists, mark workers, or something else.\n\n"
+        "With --long-runs, prints a row for each goroutine of the program that kept a P for at "
+        "least 20 ms: how often, for how long at most, where that ended, and how long others were "
+        "ready meanwhile.",
     .examples =
         "  gotrace-dump procs trace.out\n"
         "  gotrace-dump procs --slices=20 trace.out\n"
         "  gotrace-dump procs --ready trace.out\n"
+        "  gotrace-dump procs --long-runs trace.out\n"
         "  gotrace-dump procs --slices=1000 --format=csv trace.out > utilization.csv\n",
     .takes_several_files = true,
 };
@@ -80,6 +84,7 @@ class ProcAnalysis final : public MergeableAnalysis<ProcAnalysis> {
 
   absl::Span<const ProcUse> procs() const { return stats_.procs(); }
   absl::Span<const ReadyFunction> ready() const { return ready_; }
+  absl::Span<const LongRunner> long_runs() const { return stats_.long_runners(); }
   absl::Span<const Slice> slices() const { return slices_; }
 
  private:
@@ -107,10 +112,10 @@ auto ProcTimeColumns(Times times) {
     add("user_ns", "USER", &ProcTimes::user);
     add("gc_ns", "GC", &ProcTimes::gc);
     add("assist_ns", "ASSIST", &ProcTimes::assist);
-    add("syscall_ns", "SYSCALL", &ProcTimes::syscall);
+    add("syscall_ns", "CALLS", &ProcTimes::syscall);
     add("scheduler_ns", "SCHED", &ProcTimes::scheduler);
     add("idle_ns", "IDLE", &ProcTimes::idle);
-    add("stopped_ns", "STOPPED", &ProcTimes::stopped);
+    add("stopped_ns", "STOP", &ProcTimes::stopped);
   };
 }
 
@@ -158,10 +163,26 @@ Table SliceTable(absl::Span<const ProcAnalysis::Slice> slices) {
       .Add("length_ns", "LENGTH", kTime,
            [](Row s) { return TraceClock::Subtract(s.slice.end, s.slice.begin); })
       .Add(ProcTimeColumns([](Row s) -> const ProcTimes& { return s.slice.times; }))
-      .Add("runnable_ns", "RUNNABLE", kTime, [](Row s) { return s.slice.runnable; })
+      .Add("runnable_ns", "READY", kTime, [](Row s) { return s.slice.runnable; })
       .Add("wasted_ns", "WASTED", kTime, [](Row s) { return s.slice.idle_while_runnable; })
-      .Add("gomaxprocs", "GOMAXPROCS", kNone,
+      .Add("gomaxprocs", "PROCS", kNone,
            [](Row s) { return s.procs == 0 ? Cell() : CellOf(s.procs); })
+      .ToTable();
+}
+
+Table LongRunTable(absl::Span<const LongRunner> runners, const Interner& interner) {
+  using Row = const LongRunner&;
+  constexpr Unit kNone = Unit::kNone;
+  constexpr Unit kTime = Unit::kNanoseconds;
+  return ColumnList<LongRunner>(runners)
+      .Add("g", "G", kNone, &LongRunner::goroutine)
+      .Add("runs", "RUNS", kNone, &LongRunner::runs)
+      .Add("longest_ns", "LONGEST", kTime, &LongRunner::longest)
+      .Add("waited_ns", "WAITED", kTime, &LongRunner::waited)
+      .Add("peers_waited_ns", "PEERS", kTime, &LongRunner::peers_waited)
+      .Add("start", "STARTED IN", kNone, [&interner](Row r) { return interner.String(r.start); })
+      .Add("stack", "UNTIL", kNone,
+           [&interner](Row r) { return StackText({.stack = r.stack}, interner); })
       .ToTable();
 }
 
@@ -176,13 +197,20 @@ class ProcsCommand final : public TableCommand {
          .value = "N",
          .help = "Print a row for each slice of time, at most N. Slices have a round length, "
                  "so there are often fewer.",
-         .set = SetNumber(2, &slices_)},
+         .set = SetNumber(2, &slices_),
+         .excludes = "long-runs"},
         {.name = "ready",
          .value = "",
          .help = "Print what kept goroutines that were ready from running, by the function that "
                  "they started in.",
          .set = SetSwitch(&ready_),
-         .excludes = "slices"}};
+         .excludes = "slices"},
+        {.name = "long-runs",
+         .value = "",
+         .help = "Print the goroutines that kept a P for at least 20 ms, and how long others were "
+                 "ready meanwhile.",
+         .set = SetSwitch(&long_runs_),
+         .excludes = "ready"}};
   }
 
   AnyAnalysis MakeAnalysis() const override {
@@ -195,17 +223,21 @@ class ProcsCommand final : public TableCommand {
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     if (ready_) return ReadyTable(RowsOf(analysis, &ProcAnalysis::ready), interner);
+    if (long_runs_) return LongRunTable(RowsOf(analysis, &ProcAnalysis::long_runs), interner);
     return slices_ > 0 ? SliceTable(RowsOf(analysis, &ProcAnalysis::slices))
                        : ProcTable(RowsOf(analysis, &ProcAnalysis::procs));
   }
 
   absl::string_view RowsName() const override {
-    return ready_ ? "ready" : slices_ > 0 ? "slices" : "procs";
+    if (ready_) return "ready";
+    if (long_runs_) return "long_runs";
+    return slices_ > 0 ? "slices" : "procs";
   }
 
  private:
   uint64_t slices_ = 0;
   bool ready_ = false;
+  bool long_runs_ = false;
 };
 
 }  // namespace
