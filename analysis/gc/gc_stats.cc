@@ -366,8 +366,8 @@ void GcStats::Impl::AddGoroutine(const GoInterval& interval) {
     }
     GcCycle& cycle = cycles_[run.cycle];
     run.begin = std::max(run.begin, interval.begin);
-    // The cycle may end while the worker runs.
-    const int64_t end = std::min({run.end, interval.end, EndOf(run.cycle)});
+    // The worker that ends the mark phase runs on: it works for the collector until it stops.
+    const int64_t end = std::min(run.end, interval.end);
     if (interval.state == GoState::kRunning && run.begin < end) {
       internal::AddTime(internal::Between(run.begin, end), &(cycle.*run.kind));
     }

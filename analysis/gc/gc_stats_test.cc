@@ -11,6 +11,7 @@
 #include "analysis/core/built_events.h"
 #include "analysis/core/cut_trace.h"
 #include "gotrace/event_builder.h"
+#include "gotrace/proc_stats.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
@@ -138,7 +139,7 @@ TEST(GcStats, HasACycle) {
   EXPECT_EQ(cycle.assists_by_goroutine[0].assists.time, 21);
   EXPECT_EQ(cycle.dedicated, 10);
   EXPECT_EQ(cycle.fractional, 0);
-  EXPECT_EQ(cycle.idle, 8);  // Up to the end of the cycle.
+  EXPECT_EQ(cycle.idle, 44);  // Also after the mark phase.
   EXPECT_EQ(cycle.sweeps.count, 1);
   EXPECT_EQ(cycle.sweeps.time, 5);
   EXPECT_EQ(cycle.swept_bytes, 8192);
@@ -147,6 +148,35 @@ TEST(GcStats, HasACycle) {
   EXPECT_EQ(cycle.heap_end, 5200);
   EXPECT_EQ(cycle.goal, 5000);
   EXPECT_EQ(cycle.next_goal, 6000);
+}
+
+// A worker counts from its label until it stops, in the cycle in which it began, as it does for the
+// Ps, from which this differs by the time between its start and its label.
+TEST(GcStats, HasTheTimeThatPsRanMarkWorkers) {
+  int64_t all = 0;
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const std::string bytes = ReadTestTrace(test.name);
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    ASSERT_TRUE(reader.ok());
+    const std::unique_ptr<AnalysisSink> gc = MakeSink();
+    AnalysisSink ps(
+        [](Interner* interner) { return std::make_unique<ProcStats>(interner, EventFilter()); },
+        AnalysisSink::Options());
+    ASSERT_TRUE(ReadInto(*reader, {gc.get(), &ps}).ok());
+    int64_t by_cycle = 0;
+    for (const GcCycle& cycle : StatsOf(*gc).cycles()) {
+      by_cycle += cycle.dedicated + cycle.fractional + cycle.idle;
+    }
+    int64_t by_proc = 0;
+    for (const ProcUse& use : static_cast<const ProcStats&>(ps.analysis()).procs()) {
+      by_proc += use.times.gc;
+    }
+    EXPECT_LE(by_cycle, by_proc);
+    EXPECT_LE(by_proc - by_cycle, by_proc / 50);
+    all += by_cycle;
+  }
+  EXPECT_GT(all, 0);
 }
 
 TEST(GcStats, CountsAnAssistThatDoesNotEnd) {

@@ -91,7 +91,9 @@ struct GcCycle : Interval {
   SpanSum assists;
   std::vector<GoroutineAssists> assists_by_goroutine;
 
-  // How long mark workers ran in the cycle, by the kind of the worker. In nanoseconds.
+  // How long mark workers ran whose runs began in the cycle, by the kind of the worker. In
+  // nanoseconds. The worker that ends the mark phase runs on after it, to start the world and to
+  // prepare the sweep, which counts, too.
   int64_t dedicated = 0;
   int64_t fractional = 0;
   int64_t idle = 0;
