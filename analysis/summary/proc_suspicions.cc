@@ -173,10 +173,27 @@ class ProcCandidates {
       }
       hog.places.push_back(PartOf(runner.stack, runner.runs, others));
     }
+    int64_t all = 0;
+    for (const auto& [start, hog] : hogs) AddTime(hog.charged, &all);
     for (auto& [start, hog] : hogs) {
       hog.kind = SuspicionKind::kHog;
       hog.start = Text(start);
+      AddVictims(start, all, &hog);
       Keep(std::move(hog));
+    }
+  }
+
+  // Adds those who waited for goroutines that started in `hog_start`. Which long run it was that
+  // they waited for is known only if all are of one function; otherwise their time is divided among
+  // these functions in proportion to what each of them cost, which is `all` together.
+  void AddVictims(StringId hog_start, int64_t all, Suspicion* hog) const {
+    for (const ReadyFunction& function : input_.procs.ready_functions()) {
+      if (function.is_system || function.start == hog_start || all <= 0) continue;
+      const int64_t lost =
+          Between(PeersWaited(function.start), function.waited.Of(ReadyCause::kLongRun));
+      const double share = static_cast<double>(hog->charged) / static_cast<double>(all);
+      const auto time = static_cast<int64_t>(static_cast<double>(lost) * share);
+      if (time > 0) hog->victims.push_back({.function = Text(function.start), .time = time});
     }
   }
 

@@ -234,7 +234,7 @@ std::string HogText(const Suspicion& s, const TraceSummary& summary) {
                       FormatNanoseconds(s.longest), who, ", ", CountOf(s.places),
                       " times for 20 ms or more",
                       place.function.empty() ? "" : absl::StrCat(", until ", PlaceText(place)),
-                      ". Others waited ", FormatNanoseconds(s.Cost()), " for it.");
+                      ". Others waited ", FormatNanoseconds(s.Cost()), " for it.", VictimsText(s));
 }
 
 std::string AssistsText(const Suspicion& s) {

@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
+#include "export/pprof/profile_frames.h"
 #include "gotrace/gc_stats.h"
 #include "gotrace/mutator_utilization.h"
 #include "tools/cli/registry.h"
@@ -132,7 +133,7 @@ std::string AssistsText(absl::Span<const GoroutineAssists> assists) {
   return json + "}";
 }
 
-Table CycleTable(absl::Span<const GcCycle> cycles) {
+Table CycleTable(absl::Span<const GcCycle> cycles, const Interner& interner) {
   using Row = const GcCycle&;
   constexpr Unit kNone = Unit::kNone;
   constexpr Unit kTime = Unit::kNanoseconds;
@@ -164,6 +165,8 @@ Table CycleTable(absl::Span<const GcCycle> cycles) {
       .Add("goal_bytes", "GOAL", kSize, &GcCycle::goal)
       .Add("heap_end_bytes", "AT END", kSize, &GcCycle::heap_end)
       .Add("next_goal_bytes", "", kSize, &GcCycle::next_goal)
+      .Add("stack", "", kNone,
+           [&interner](Row c) { return StackText({.stack = c.stack}, interner); })
       .ToTable();
 }
 
@@ -195,6 +198,8 @@ Table StopTable(absl::Span<const WorldStop> stops, const Interner& interner) {
       .Add("reason", "REASON", kNone, [&interner](Row s) { return interner.String(s.reason); })
       .Add("last_function", "LAST IN", kNone,
            [&interner](Row s) { return InnermostFunction(s.last_stack, interner); })
+      .Add("stack", "", kNone,
+           [&interner](Row s) { return StackText({.stack = s.stack}, interner); })
       .ToTable();
 }
 
@@ -266,7 +271,7 @@ class GcCommand final : public TableCommand {
                               windows_));
     }
     return pauses_ ? StopTable(RowsOf(analysis, &GcStats::stops), interner)
-                   : CycleTable(RowsOf(analysis, &GcStats::cycles));
+                   : CycleTable(RowsOf(analysis, &GcStats::cycles), interner);
   }
 
   absl::string_view RowsName() const override {
