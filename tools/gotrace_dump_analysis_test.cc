@@ -104,6 +104,7 @@ TEST_F(AnalysisCommands, PrintJsonAsTheSchemasSay) {
   const std::string broken = Write("broken.trace", "Not a trace.");
   const std::string cut = Write("cut.trace", bytes_.substr(0, bytes_.size() - 500));
   const std::string gc = Write("gc.trace", ReadTestTrace("go1.27-gc.trace"));
+  const std::string hog = Write("hog.trace", ReadTestTrace("../diagnosis/hog.trace"));
   // Each command with the flags that give its rows other columns, and the name of the rows.
   struct Form {
     std::vector<std::string> args;
@@ -148,7 +149,8 @@ TEST_F(AnalysisCommands, PrintJsonAsTheSchemasSay) {
       EXPECT_EQ(CheckAgainstSchema(schema, value), "") << out;
       if (const JsonValue* const found = value.Find(form.rows)) rows += found->elements.size();
     };
-    for (const std::string& file : {annotations_, trace_, gc, broken, cut}) check(file, "--top=0");
+    for (const std::string& file : {annotations_, trace_, gc, hog, broken, cut})
+      check(file, "--top=0");
     check(cut, "--salvage");
     EXPECT_GT(rows, 3);
   }

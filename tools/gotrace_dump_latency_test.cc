@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -182,12 +183,10 @@ TEST_F(LatencyCommands, PrintWhatPsDid) {
   EXPECT_EQ(Number(selected[1], "p"), 5);
   // People see shares of the time.
   const std::vector<std::string> text = Lines(DumpOutput({"procs", gc_}));
-  EXPECT_EQ(
-      text[0],
-      "P    TIME   USER     GC  ASSIST  SYSCALL  SCHED   IDLE  STOPPED  RUNS  MIGRATIONS  STEALS");
-  EXPECT_EQ(
-      text[1],
-      "0  244 ms   8.3%  15.8%    6.3%     0.0%   4.3%  62.2%     3.1%   158         103       3");
+  EXPECT_EQ(text[0],
+            "P    TIME   USER     GC  ASSIST  CALLS  SCHED   IDLE  STOP  RUNS  MIGRATIONS  STEALS");
+  EXPECT_EQ(text[1],
+            "0  244 ms   8.3%  15.8%    6.3%   0.0%   4.3%  62.2%  3.1%   158         103       3");
 }
 
 TEST_F(LatencyCommands, PrintWhatKeptGoroutinesFromRunning) {
@@ -207,6 +206,44 @@ TEST_F(LatencyCommands, PrintWhatKeptGoroutinesFromRunning) {
       sum += Number(row, cause);
     }
     EXPECT_EQ(Number(row, "ready_ns"), sum);
+  }
+}
+
+TEST_F(LatencyCommands, PrintTheGoroutinesThatKeepTheirP) {
+  const std::string hog = WriteFile(absl::StrCat(MakeTestDirectory(), "/hog.trace"),
+                                    ReadTestTrace("../diagnosis/hog.trace"));
+  const std::vector<JsonValue> runs = Rows({"procs", "--long-runs", hog});
+  ASSERT_EQ(runs.size(), 6);  // Without a goroutine of the tracer.
+  int64_t waited = 0;
+  for (const JsonValue& row : runs) {
+    EXPECT_EQ(Text(row, "start"), Number(row, "g") < 13 ? "main.main.func1" : "main.main.func2");
+    EXPECT_GE(Number(row, "longest_ns"), 20'000'000);
+    waited += Number(row, "waited_ns") - Number(row, "peers_waited_ns");
+  }
+  EXPECT_EQ(Number(runs[0], "longest_ns") + Number(runs[1], "longest_ns"), 256'276'032);
+  EXPECT_TRUE(absl::StartsWith(Text(runs[0], "stack"), "main.main.func1;main.checksum"));
+  // It is most of what `procs --ready` says of those who waited for long runs.
+  int64_t long_runs = 0;
+  for (const JsonValue& row : Rows({"procs", "--ready", hog})) {
+    if (Text(row, "system") == "false") long_runs += Number(row, "long_runs_ns");
+  }
+  EXPECT_LE(waited, long_runs);
+  EXPECT_GT(waited, long_runs / 2);
+}
+
+// Numbers do not tell where a terminal breaks a line.
+TEST_F(LatencyCommands, PrintLinesThatFit) {
+  const std::vector<std::string> commands[] = {
+      {"summary"}, {"locks"}, {"procs"}, {"procs", "--slices=20"}, {"procs", "--ready"}};
+  for (std::vector<std::string> command : commands) {
+    for (const std::string& trace : {gc_, blocking_}) {
+      command.push_back(trace);
+      for (const std::string& line : Lines(DumpOutput(command))) {
+        const auto begins = [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; };
+        EXPECT_LE(absl::c_count_if(line, begins), 100) << line;
+      }
+      command.pop_back();
+    }
   }
 }
 

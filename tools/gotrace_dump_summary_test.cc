@@ -45,9 +45,8 @@ TEST_F(SummaryCommand, PrintsAPage) {
   EXPECT_TRUE(absl::StrContains(page, "GOMAXPROCS 8")) << page;
   EXPECT_TRUE(absl::StrContains(page, "GC: 47 cycles")) << page;
   EXPECT_TRUE(absl::StrContains(page, "\nLatencies (latency)\n")) << page;
-  EXPECT_TRUE(absl::StrContains(page, "The world was stopped for 3.99 ms (GC sweep termination)"))
-      << page;
-  EXPECT_TRUE(absl::StrContains(page, "gotrace-dump gc --pauses --sort=length\n")) << page;
+  EXPECT_TRUE(absl::StrContains(page, "\nSuspicions (time that goroutines lost; ")) << page;
+  EXPECT_TRUE(absl::StrContains(page, "gotrace-dump latency --kind=assist --by=stack\n")) << page;
   // Several files have headings.
   const std::string both = DumpOutput({"summary", gc_, blocking_});
   EXPECT_TRUE(absl::StrContains(both, blocking_)) << both;

@@ -330,7 +330,9 @@ void AppendSuspicion(const TraceSummary::Suspicion& suspicion, const TraceSummar
   json->BeginObject();
   json->Member("id", SuspicionId(suspicion.kind));
   json->Member("cost_ns", suspicion.Cost());
-  json->Member("count", lost.count());
+  uint64_t count = 0;
+  for (const TraceSummary::Suspicion::Part& part : suspicion.places) count += part.count;
+  json->Member("count", count);
   json->Member("p50_ns", lost.Quantile(0.5));
   json->Member("p99_ns", lost.Quantile(0.99));
   json->Member("max_ns", lost.max());

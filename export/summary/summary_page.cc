@@ -238,11 +238,11 @@ std::string HogText(const Suspicion& s, const TraceSummary& summary) {
 }
 
 std::string AssistsText(const Suspicion& s) {
-  return absl::StrCat(PlaceText(MainPlaceOf(s)), " allocates",
-                      s.places.size() > 1 ? ", as other places do," : "",
-                      " and had to help the collector: ", CountOf(s.places), " times, ",
-                      FormatNanoseconds(s.own), ". Others waited ",
-                      FormatNanoseconds(TimeOf(s.victims)), " for Ps that did so.", VictimsText(s));
+  return absl::StrCat("Goroutines that allocate had to help the collector for ",
+                      FormatNanoseconds(s.own), ", most in ", PlaceText(MainPlaceOf(s)), " (",
+                      CountOf(s.places), CountOf(s.places) == 1 ? " mark assist" : " mark assists",
+                      " in all). Others waited ", FormatNanoseconds(TimeOf(s.victims)),
+                      " for Ps that ran these.", VictimsText(s));
 }
 
 std::string GcText(const Suspicion& s, const TraceSummary& summary) {
