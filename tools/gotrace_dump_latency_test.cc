@@ -1,11 +1,11 @@
 // Runs the commands `latency`, `procs`, `locks` and `leaks` as their users do.
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -240,7 +240,7 @@ TEST_F(LatencyCommands, PrintLinesThatFit) {
       command.push_back(trace);
       for (const std::string& line : Lines(DumpOutput(command))) {
         const auto begins = [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; };
-        EXPECT_LE(absl::c_count_if(line, begins), 100) << line;
+        EXPECT_LE(std::count_if(line.begin(), line.end(), begins), 100) << line;
       }
       command.pop_back();
     }

@@ -239,8 +239,12 @@ class ProcCandidates {
     stopped.kind = SuspicionKind::kStopped;
     for (const WorldStop& stop : input_.gc.stops()) {
       if (IsStopOfTracer(interner_.String(stop.reason))) continue;
-      stopped.lost.Add(stop.duration());
-      stopped.places.push_back(PartOf(stop.stack, 1, static_cast<int64_t>(stop.duration())));
+      // Only the part in the window.
+      const int64_t begin = std::max(stop.begin, input_.window.from);
+      const int64_t time =
+          std::max<int64_t>(Between(begin, std::min(stop.end, input_.window.to)), 0);
+      stopped.lost.Add(static_cast<uint64_t>(time));
+      stopped.places.push_back(PartOf(stop.stack, 1, time));
       if (stop.last_stack == StackId::kNone) continue;
       stopped.culprits.push_back(PartOf(stop.last_stack, 1, stop.stopping()));
     }

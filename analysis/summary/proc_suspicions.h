@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "gotrace/event_filter.h"
 #include "gotrace/gc_stats.h"
 #include "gotrace/goroutine_stats.h"
 #include "gotrace/interner.h"
@@ -20,6 +21,7 @@ struct ProcCandidateInput {
   const ProcStats& procs;
   const GcStats& gc;
   absl::Span<const GoroutineGroup> goroutines;
+  EventFilter::Times window;
   int64_t duration = 0;
 };
 
