@@ -439,6 +439,7 @@ void SummaryStats::Impl::Finish(int64_t end) {
   for (Suspicion& candidate : internal::FindProcCandidates({.procs = procs_,
                               .gc = gc_,
                               .goroutines = goroutines_.groups(),
+                              .window = window_,
                               .duration = summary_.duration},
                                                            interner_)) {
     summary_.candidates.push_back(std::move(candidate));
