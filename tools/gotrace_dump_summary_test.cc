@@ -112,6 +112,24 @@ TEST_F(SummaryCommand, MergesWhatItPrinted) {
   EXPECT_EQ(Member(four, "traces"), "4");
 }
 
+// What Ps and goroutines did is divided between two windows, so these merge to the whole. Times of
+// causes are rounded.
+TEST_F(SummaryCommand, MergesWindowsToTheWhole) {
+  const JsonValue whole = Parse(DumpOutput({"summary", "--json", gc_}));
+  const std::string parts = DumpOutput({"summary", "--json", "--to=120ms", gc_}) +
+                            DumpOutput({"summary", "--json", "--from=120ms", gc_});
+  const JsonValue merged =
+      Parse(DumpOutput({"summary", "--merge", "--json", "-"}, {.input = parts}));
+  for (const absl::string_view name : {"duration_ns", "runnable_ns", "wasted_ns"}) {
+    EXPECT_EQ(Member(merged, name), Member(whole, name)) << name;
+  }
+  for (const absl::string_view object : {"procs", "ready"}) {
+    for (const auto& [name, value] : whole.Find(object)->members) {
+      EXPECT_NEAR(std::stod(Member(*merged.Find(object), name)), std::stod(value.text), 16) << name;
+    }
+  }
+}
+
 TEST_F(SummaryCommand, ExplainsWhatIsWrong) {
   const std::string broken = Write("broken.trace", "Not a trace.");
   const std::string lines = RunDump({"summary", "--json", broken, gc_}).out;

@@ -187,12 +187,14 @@ class ProcCandidates {
   // they waited for is known only if all are of one function; otherwise their time is divided among
   // these functions in proportion to what each of them cost, which is `all` together.
   void AddVictims(StringId hog_start, int64_t all, Suspicion* hog) const {
+    if (hog->charged <= 0) return;
+    const double share = static_cast<double>(hog->charged) / static_cast<double>(all);
     for (const ReadyFunction& function : input_.procs.ready_functions()) {
-      if (function.is_system || function.start == hog_start || all <= 0) continue;
+      if (function.is_system || function.start == hog_start) continue;
       const int64_t lost =
           Between(PeersWaited(function.start), function.waited.Of(ReadyCause::kLongRun));
-      const double share = static_cast<double>(hog->charged) / static_cast<double>(all);
-      const auto time = static_cast<int64_t>(static_cast<double>(lost) * share);
+      const int64_t time =
+          hog->charged >= all ? lost : static_cast<int64_t>(static_cast<double>(lost) * share);
       if (time > 0) hog->victims.push_back({.function = Text(function.start), .time = time});
     }
   }

@@ -436,12 +436,12 @@ void SummaryStats::Impl::Finish(int64_t end) {
                                                   .begin = begin,
                                                   .duration = summary_.duration},
                                                  interner_);
-  for (Suspicion& candidate : internal::FindProcCandidates({.procs = procs_,
-                              .gc = gc_,
-                              .goroutines = goroutines_.groups(),
-                              .window = window_,
-                              .duration = summary_.duration},
-                                                           interner_)) {
+  const internal::ProcCandidateInput input = {.procs = procs_,
+                                              .gc = gc_,
+                                              .goroutines = goroutines_.groups(),
+                                              .window = window_,
+                                              .duration = summary_.duration};
+  for (Suspicion& candidate : internal::FindProcCandidates(input, interner_)) {
     summary_.candidates.push_back(std::move(candidate));
   }
   for (Suspicion& candidate : summary_.candidates) {
