@@ -81,7 +81,7 @@ class OpenSlices {
   static constexpr size_t kMaxSearched = 16;
 
   std::list<ViewSlice> slices_;
-  std::list<ViewSlice> spare_;  // A removed slice for the next Push(), since most are alone; or none.
+  std::list<ViewSlice> spare_;  // A removed slice for the next Push(), or none.
   // The slices with each key, in order. nullptr as long as there were few slices.
   using ByKey = absl::flat_hash_map<ViewSlice::Key, std::vector<Iterator>>;
   std::unique_ptr<ByKey> by_key_;

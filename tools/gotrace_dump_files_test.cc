@@ -595,7 +595,7 @@ class ChangingInput : public testing::Test {
       for (int i = 0; i < 15; ++i) {
         const SubprocessResult result = RunDump(command);
         if (result.exit_code != 0) {
-          EXPECT_GT(result.exit_code, 0) << "ended by a signal";
+          EXPECT_GT(result.exit_code, 0) << "ended by a signal: " << result.err;
           continue;
         }
         // The repair of a trace that was cut off is another sound trace.

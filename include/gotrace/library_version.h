@@ -6,7 +6,7 @@
 // The version as text, and its numbers, for `#if`.
 #define GOTRACE_VERSION "0.3.0"
 #define GOTRACE_VERSION_MAJOR 0
-#define GOTRACE_VERSION_MINOR 2
+#define GOTRACE_VERSION_MINOR 3
 #define GOTRACE_VERSION_PATCH 0
 
 #endif  // GOTRACE_LIBRARY_VERSION_H_

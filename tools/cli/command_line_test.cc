@@ -166,6 +166,8 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"m", "3"},
                                                      {"from", "1s"},
                                                      {"to", "2s"},
+                                                     {"at", "2s"},
+                                                     {"fail-above", "3"},
                                                      {"convert to", "chrome"},
                                                      {"until", "2s"},
                                                      {"profile type", "sync"},

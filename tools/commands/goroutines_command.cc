@@ -147,12 +147,7 @@ class GoroutinesCommand final : public TableCommand {
             CompatFlag(&is_compatible_)};
   }
 
-  absl::Status CheckOwn() const override {
-    if (filter().has_at() && !filter().from.empty()) {
-      return absl::InvalidArgumentError("--at and --from cannot be used together");
-    }
-    return CheckCompat(is_compatible_, filter());
-  }
+  absl::Status CheckOwn() const override { return CheckCompat(is_compatible_, filter()); }
 
   absl::string_view MomentHelp() const override {
     return "Print what goroutines were doing at this moment, given as for --from. A state that "
