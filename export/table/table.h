@@ -77,8 +77,8 @@ class Table {
   size_t rows() const { return order_.size(); }
 
   // Appends a line of titles and a line for each row, of at most `width` characters if cutting
-  // texts is enough, first the last one. Only the largest of named numbers is shown. Columns of times or bytes that
-  // are 0 in all rows are omitted. Appends nothing if there are no rows.
+  // texts is enough, first the last one. Only the largest of named numbers is shown. Columns of
+  // times or bytes that are 0 in all rows are omitted. Appends nothing if there are no rows.
   void AppendText(size_t width, TextBuffer* out) const;
 
   // Called after each row, to write out the text so far.
