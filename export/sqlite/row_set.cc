@@ -1,6 +1,7 @@
 #include "export/sqlite/row_set.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -9,6 +10,9 @@
 
 namespace gotrace::internal {
 namespace {
+
+// A trace has less than 2 to the power of this rows in a table.
+constexpr int kRowBits = 40;
 
 constexpr uint64_t kUnknownName = std::numeric_limits<uint64_t>::max();
 
@@ -38,7 +42,8 @@ RowSet::RowSet(const TableInfo* info, uint64_t columns, std::vector<RowCondition
       names_(*names),
       data_(info->columns.size() + 1) {}
 
-void RowSet::BeginTrace(int64_t trace_id) {
+void RowSet::BeginTrace(int64_t trace_id, size_t place) {
+  begins_.emplace_back(added_, static_cast<int64_t>(place) << kRowBits);
   trace_id_ = trace_id;
   names_of_trace_.clear();
 }
@@ -76,6 +81,17 @@ void RowSet::Select(const TableRows& rows) {
   }
 }
 
+int64_t RowSet::NumberAt(uint64_t before) const {
+  auto begin = std::prev(begins_.end());
+  // Rows of earlier traces are there only where they are stored together.
+  if (begin->first > before) {
+    begin = std::prev(
+        std::upper_bound(begins_.begin(), begins_.end(), before,
+                         [](uint64_t count, const auto& trace) { return count < trace.first; }));
+  }
+  return begin->second + static_cast<int64_t>(before - begin->first);
+}
+
 void RowSet::AddRows(const TableRows& rows) {
   added_ += rows.size();
   if (columns_ == 0 && conditions_.empty()) {
@@ -85,8 +101,8 @@ void RowSet::AddRows(const TableRows& rows) {
   Select(rows);
   size_ += selected_.size();
   if (!conditions_.empty()) {
-    const uint64_t before = added_ - rows.size();
-    for (const uint32_t row : selected_) numbers_.push_back(before + row);
+    const int64_t first = NumberAt(added_ - rows.size());
+    for (const uint32_t row : selected_) numbers_.push_back(first + row);
   }
   if ((columns_ & 1) != 0) data_[0].values.resize(size_, static_cast<uint64_t>(trace_id_));
   for (size_t column = 0; column < info_.columns.size(); ++column) {

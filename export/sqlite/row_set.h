@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -38,8 +39,8 @@ class RowSet final : public TableConsumer {
   RowSet(const TableInfo* info, uint64_t columns, std::vector<RowCondition> conditions,
          Interner* names);
 
-  // Declares that the following rows belong to this trace.
-  void BeginTrace(int64_t trace_id);
+  // Declares that the following rows belong to this trace, which is the `place`th.
+  void BeginTrace(int64_t trace_id, size_t place);
 
   void AddRows(const TableRows& rows) override;
 
@@ -49,10 +50,11 @@ class RowSet final : public TableConsumer {
   uint64_t columns() const { return columns_; }
   size_t size() const { return size_; }
 
-  // Returns the place of the row among all rows that were added, including those that did not meet
+  // Returns a number of the row among those of all traces. It depends only on the place of the
+  // trace, and on how many rows of the trace were added before, including those that did not meet
   // the conditions.
   int64_t Number(size_t row) const {
-    return static_cast<int64_t>(conditions_.empty() ? added_ - size_ + row : numbers_[row]);
+    return conditions_.empty() ? NumberAt(added_ - size_ + row) : numbers_[row];
   }
 
   bool IsNull(SqlColumn column, size_t row) const {
@@ -85,6 +87,9 @@ class RowSet final : public TableConsumer {
 
   uint64_t NameOf(const TableRows& rows, uint64_t value);
 
+  // Returns the number of the row before which `before` rows were added.
+  int64_t NumberAt(uint64_t before) const;
+
   const TableInfo& info_;
   const uint64_t columns_;
   const std::vector<RowCondition> conditions_;
@@ -92,8 +97,10 @@ class RowSet final : public TableConsumer {
   int64_t trace_id_ = 0;
   std::vector<uint64_t> names_of_trace_;  // By the trace's own numbers of names.
   size_t size_ = 0;
-  uint64_t added_ = 0;             // How many rows were added, including removed ones.
-  std::vector<uint64_t> numbers_;  // With conditions: the place of each row among the added ones.
+  uint64_t added_ = 0;            // How many rows were added, including removed ones.
+  std::vector<int64_t> numbers_;  // With conditions: the number of each row.
+  // How many rows were added before each trace, and the number of its first row.
+  std::vector<std::pair<uint64_t, int64_t>> begins_ = {{0, 0}};
   std::vector<TableRows::Column> data_;
   std::deque<std::string> texts_;
   std::vector<uint32_t> selected_;

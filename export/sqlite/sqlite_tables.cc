@@ -89,8 +89,13 @@ struct Plan {
   // more such scans, as in a join.
   bool is_lookup = false;
 
+  // Whether a value is not a constant. The table is joined then, and SQLite may identify rows by
+  // their numbers, which must be those of a scan without conditions: for a RIGHT JOIN, to find the
+  // rows that were not joined.
+  bool is_joined = false;
+
   std::string ToText() const {
-    std::string text = absl::StrCat(columns, is_lookup ? ":1" : "");
+    std::string text = absl::StrCat(columns, is_lookup ? ":1" : is_joined ? ":0" : "");
     for (const auto& [column, comparison] : conditions) {
       absl::StrAppend(&text, " ", column, ":", static_cast<int>(comparison));
     }
@@ -113,7 +118,8 @@ struct Plan {
       if (!absl::SimpleAtoi(parts.first, &column)) continue;
       if (std::exchange(is_first, false)) {
         plan.columns = column;
-        plan.is_lookup = !parts.second.empty();
+        plan.is_lookup = parts.second == "1";
+        plan.is_joined = !parts.second.empty();
       } else if (is_order) {
         plan.order.push_back({column, is_descending});
       } else if (absl::SimpleAtoi(parts.second, &comparison)) {
@@ -289,6 +295,7 @@ int BestIndex(sqlite3_vtab* base, sqlite3_index_info* index) {
     index->aConstraintUsage[i].argvIndex = static_cast<int>(plan.conditions.size());
     sqlite3_value* constant = nullptr;
     const bool is_constant = sqlite3_vtab_rhs_value(index, i, &constant) == SQLITE_OK;
+    plan.is_joined |= !is_constant;
     if (*comparison == Comparison::kEqual && !is_constant && column != kTraceIdColumn) {
       plan.is_lookup = true;
     }
@@ -453,7 +460,7 @@ int Filter(sqlite3_vtab_cursor* base, int, const char* text, int, sqlite3_value*
   // If a condition has several alternatives, SQLite finds the rows of each, and identifies
   // duplicates by their numbers.
   cursor.scan = std::make_unique<TraceScan>(table.module.info, plan.columns, cursor.conditions,
-                                            /*keeps_numbers=*/plan.is_lookup, database.traces,
+                                            /*keeps_numbers=*/plan.is_joined, database.traces,
                                             &database.options, &database.names);
   if (absl::Status status = cursor.scan->ReadMore(); !status.ok()) {
     return FailWith(status, &table);

@@ -345,6 +345,18 @@ TEST(SqliteTables, AnswerAsTheirCopiesInSqlite) {
   }
 }
 
+// SQLite finds the rows that were not joined by the numbers of those that were, whatever was looked
+// up first.
+TEST(SqliteTables, OuterJoinsKnowTheRowsThatWereJoined) {
+  Connection connection({MixedTrace(), ReadTestTrace("go1.27-coroutines.trace")});
+  EXPECT_EQ(connection.Query("SELECT trace_id FROM (SELECT 101 AS wanted) FULL JOIN traces "
+                             "ON trace_id = wanted WHERE wanted IS NULL"),
+            Rows({"100"}));
+  EXPECT_EQ(connection.Query("SELECT DISTINCT trace_id FROM (SELECT 101 AS least) RIGHT JOIN "
+                             "events ON trace_id >= least WHERE least IS NULL"),
+            Rows({"100"}));
+}
+
 TEST(SqliteTables, JoinsLookUpInMemory) {
   Connection connection({MixedTrace()});
   const std::string join =

@@ -85,7 +85,6 @@ TraceScan::TraceScan(const TableInfo* info, uint64_t columns, std::vector<RowCon
     : info_(*info),
       traces_(traces),
       options_(*options),
-      keeps_numbers_(keeps_numbers),
       rows_(info, columns, conditions, names),
       conditions_(std::move(conditions)),
       events_(keeps_numbers ? EventFilter() : EventsThatMeet(*info, conditions_, *names)) {
@@ -119,8 +118,6 @@ absl::StatusOr<Reader> TraceScan::OpenReader(std::unique_ptr<ByteSource> source)
 }
 
 bool TraceScan::IsWanted(const SqliteTrace& trace) const {
-  // The rows of all traces are numbered.
-  if (keeps_numbers_) return true;
   return std::all_of(conditions_.begin(), conditions_.end(), [&](const RowCondition& condition) {
     return condition.column != kTraceIdColumn || condition.IsMetBy(trace.id);
   });
@@ -138,11 +135,11 @@ bool TraceScan::OpenNext() {
       if (reader.ok()) reader_.emplace(*std::move(reader));
     }
     if (status.ok()) {
-      rows_.BeginTrace(trace.id);
+      rows_.BeginTrace(trace.id, next_trace_ - 1);
       tables_ = std::make_unique<TraceTables>(&*reader_, OptionsOf(trace), &rows_);
       return true;
     }
-    rows_.BeginTrace(trace.id);
+    rows_.BeginTrace(trace.id, next_trace_ - 1);
     AddUnreadTrace(OptionsOf(trace), status, &rows_);
     EndTrace(status, {});
   }

@@ -59,7 +59,6 @@ class TraceScan {
   const TableInfo& info_;
   const absl::Span<const SqliteTrace> traces_;
   const SqliteTablesOptions& options_;
-  const bool keeps_numbers_;
   RowSet rows_;
   const std::vector<RowCondition> conditions_;
   EventFilter events_;                 // The conditions as a filter, for the table of events.

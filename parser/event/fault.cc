@@ -145,7 +145,7 @@ std::string FormatRegion(const FaultRegion& region) {
 
 std::vector<std::string> FormatContext(const FaultContext& context) {
   std::vector<std::string> lines;
-  if (!context.stack.empty()) lines.push_back("stack of the event:");
+  if (!context.stack.empty()) lines.emplace_back("stack of the event:");
   for (const FaultFrame& frame : context.stack) {
     lines.push_back(absl::StrCat("  ", FormatFrame(frame)));
   }

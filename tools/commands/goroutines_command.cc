@@ -26,8 +26,8 @@ constexpr CommandText kText = {
         "much time they spent running, waiting for a P to run on (runnable), in syscalls, and "
         "blocked, with the reason that blocked them longest. CSV and JSON also have the times by "
         "reason, in GC assists and sweeps, and the distributions over the goroutines.\n\n"
-        "With --at, prints what all goroutines were doing at one moment instead: how many were in "
-        "the same state in the same place, and for how long the one that was in it longest.\n\n"
+        "With --at, prints instead what all goroutines were doing at one moment: how many were in "
+        "the same state in the same place, and the longest time that one of them had been.\n\n"
         "With --each, prints a row for each goroutine instead. The numbers are those of `go tool "
         "trace`, except where the trace contradicts them; --compat=go prints Go's numbers to the "
         "nanosecond.",

@@ -120,11 +120,11 @@ class PathAnalysis final : public Analysis {
 
   void NoteClips(const PathSpan& task) {
     if (task.begin_clipped) {
-      notes_.push_back(
+      notes_.emplace_back(
           "the task began before the first event that was read; its path is cut there");
     }
     if (task.end_clipped) {
-      notes_.push_back(
+      notes_.emplace_back(
           "the end of the task was not read; the path is that of the goroutine that began it");
     }
   }
