@@ -61,10 +61,10 @@ TEST_F(AnalysisCommands, PrintTablesForPeople) {
   const std::vector<std::string> lines = Lines(DumpOutput({"goroutines", annotations_}));
   ASSERT_EQ(lines.size(), 12);
   EXPECT_EQ(lines[0],
-            "COUNT    TOTAL  RUNNING  RUNNABLE  SYSCALL  BLOCKED  BLOCKED ON                  "
+            "COUNT    TOTAL  RUNNING  RUNNABLE  SYSCALL  BLOCKED  BLOCKED ON                 "
             "STARTED IN");
   EXPECT_EQ(lines[2],
-            "    1   1.20 s   252 µs   34.7 µs        0   1.20 s  sleep 100%                  "
+            "    1   1.20 s   252 µs   34.7 µs        0   1.20 s  sleep 100%                 "
             "main.main");
   const std::vector<std::string> top =
       Lines(DumpOutput({"goroutines", "--top=2", "--sort=count", annotations_}));

@@ -221,7 +221,9 @@ TEST_F(LatencyCommands, PrintTheGoroutinesThatKeepTheirP) {
     waited += Number(row, "waited_ns") - Number(row, "peers_waited_ns");
   }
   EXPECT_EQ(Number(runs[0], "longest_ns") + Number(runs[1], "longest_ns"), 256'276'032);
-  EXPECT_TRUE(absl::StartsWith(Text(runs[0], "stack"), "main.main.func1;main.checksum"));
+  // The trace says of a few runs where they were interrupted.
+  EXPECT_EQ(Text(runs[0], "stack"), "");
+  EXPECT_TRUE(absl::StartsWith(Text(runs[2], "stack"), "main.main.func2;main.request;"));
   // It is most of what `procs --ready` says of those who waited for long runs.
   int64_t long_runs = 0;
   for (const JsonValue& row : Rows({"procs", "--ready", hog})) {
@@ -338,7 +340,7 @@ TEST_F(LatencyCommands, PrintLocks) {
   const std::vector<std::string> text =
       Lines(DumpOutput({"locks", "--kind=mutex,chan", "--sort=count", blocking_}));
   ASSERT_GE(text.size(), 2);
-  EXPECT_TRUE(absl::StartsWith(text[0], "COUNT    TOTAL      P50      P99      MAX  FOR"))
+  EXPECT_TRUE(absl::StartsWith(text[0], "COUNT    TOTAL      MAX  FOR"))
       << text[0];
 }
 
