@@ -67,10 +67,22 @@ int64_t ExecutionTimes::StoppedTotal() const {
   return sum;
 }
 
+int64_t ExecutionTimes::RunningWithStops() const {
+  int64_t sum = running;
+  AddTime(stopped_running, &sum);
+  return sum;
+}
+
+int64_t ExecutionTimes::RunnableWithStops() const {
+  int64_t sum = runnable;
+  AddTime(stopped_runnable, &sum);
+  return sum;
+}
+
 int64_t ExecutionTimes::Unknown() const {
   int64_t unknown = total;
   for (const int64_t known :
-       {running, runnable, syscall, syscall_blocked, BlockedTotal(), StoppedTotal()}) {
+       {RunningWithStops(), RunnableWithStops(), syscall, syscall_blocked, BlockedTotal()}) {
     SubtractTime(known, &unknown);
   }
   return std::max<int64_t>(unknown, 0);

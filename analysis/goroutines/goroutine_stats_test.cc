@@ -109,8 +109,12 @@ TEST(GoroutineStats, PartitionLifetimes) {
     for (const GoroutineSpan& span : StatsOf(*sink).goroutines()) {
       const ExecutionTimes& times = span.times;
       EXPECT_EQ(times.total, times.running + times.runnable + times.syscall +
-                                 times.syscall_blocked + times.BlockedTotal())
+                                 times.syscall_blocked + times.BlockedTotal() +
+                                 times.StoppedTotal())
           << TextOf(sink->interner(), span);
+      int64_t stopped = 0;
+      for (const NamedTime& reason : times.stopped) stopped += reason.time;
+      EXPECT_EQ(stopped, times.StoppedTotal());
       EXPECT_TRUE(!span.end.has_value() || *span.end - span.creation == times.total);
       sums[span.name].Add(times);
     }
@@ -186,6 +190,7 @@ TEST(GoroutineStats, CountOnlyTheWindow) {
       EXPECT_LE(span.times.total, step);
       ExecutionTimes times = span.times;
       times.blocked = {};
+      times.stopped = {};
       times.ranges = {};
       sums[span.goroutine].Add(times);
     }
@@ -195,6 +200,8 @@ TEST(GoroutineStats, CountOnlyTheWindow) {
     EXPECT_EQ(sum.total, span.times.total) << span.goroutine;
     EXPECT_EQ(sum.running, span.times.running) << span.goroutine;
     EXPECT_EQ(sum.runnable, span.times.runnable) << span.goroutine;
+    EXPECT_EQ(sum.stopped_running, span.times.stopped_running) << span.goroutine;
+    EXPECT_EQ(sum.stopped_runnable, span.times.stopped_runnable) << span.goroutine;
     EXPECT_EQ(sum.syscall, span.times.syscall) << span.goroutine;
   }
 }

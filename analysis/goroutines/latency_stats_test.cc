@@ -46,13 +46,13 @@ std::string TextOf(const AnalysisSink& sink) {
   const Interner& interner = sink.interner();
   std::string text;
   for (const LatencyGroup& group : StatsOf(sink).groups()) {
-    absl::StrAppend(&text, KeyText(group.key, interner), ": ", group.clipped, " ",
-                    group.durations.sum(), " ", group.durations.first_bucket(), " ",
+    absl::StrAppend(&text, KeyText(group.key, interner), ": ", group.clipped, " ", group.stopped,
+                    " ", group.durations.sum(), " ", group.durations.first_bucket(), " ",
                     absl::StrJoin(group.durations.counts(), ","), "\n");
   }
   for (const LatencyCase& one : StatsOf(sink).cases()) {
     absl::StrAppend(&text, KeyText(one.key, interner), ": ", one.goroutine.value, " ", one.begin,
-                    " ", one.end, " ", one.begin_clipped, one.end_clipped, " ",
+                    " ", one.end, " ", one.stopped, " ", one.begin_clipped, one.end_clipped, " ",
                     CauseKindName(one.ended_by.kind), " ", one.ended_by.goroutine.value, "\n");
   }
   return text;
@@ -113,10 +113,13 @@ TEST(LatencyStats, SumToTheTimesOfGoroutines) {
     }
     for (const AnalysisSink* sink : {by_what.get(), by_stack.get()}) {
       std::map<LatencyKind, uint64_t> sums;
+      int64_t stopped = 0;
       for (const LatencyGroup& group : StatsOf(*sink).groups()) {
         sums[group.key.kind] += group.durations.sum();
+        stopped += group.stopped;
       }
-      EXPECT_EQ(sums[LatencyKind::kScheduling], static_cast<uint64_t>(times.runnable));
+      EXPECT_EQ(sums[LatencyKind::kScheduling], static_cast<uint64_t>(times.RunnableWithStops()));
+      EXPECT_EQ(stopped, times.stopped_runnable);
       EXPECT_EQ(sums[LatencyKind::kBlocked], static_cast<uint64_t>(times.BlockedTotal()));
       EXPECT_EQ(sums[LatencyKind::kSyscall],
                 static_cast<uint64_t>(times.syscall + times.syscall_blocked));

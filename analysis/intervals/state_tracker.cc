@@ -8,9 +8,9 @@
 // Finish() passes it to the consumer with a clipped begin.
 //
 // Stops of the world are kept as long as an interval is open that one of them may overlap. Nothing
-// can begin a generation while the world is stopped. So a stop without an end ends with its
-// generation, and a stop without a begin is that in which tracing began, or nothing. That way a
-// part of a trace knows all of its stops.
+// can begin a generation while the world is stopped. So a stop whose end is missing ends with its
+// generation, and an end without a begin means nothing. That way each part of a trace knows all of
+// its stops.
 #include "gotrace/state_tracker.h"
 
 #include <algorithm>
@@ -21,9 +21,9 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/str_cat.h"
 #include "analysis/core/interner_impl.h"
 #include "analysis/core/time_sums.h"
+#include "analysis/intervals/stop_name.h"
 #include "gotrace/event_type.h"
 #include "gotrace/internal/event_rules.h"
 #include "parser/event/event_access.h"
@@ -130,6 +130,7 @@ ThreadInterval Join(ThreadInterval before, const ThreadInterval& after) {
 }
 
 void MapIds(const InternerMap& ids, StopSpan* stop) {
+  stop->stack = ids(stop->stack);
   stop->reason = ids(stop->reason);
   stop->name = ids(stop->name);
 }
@@ -375,7 +376,7 @@ class StateTracker::Impl {
 
 void StateTracker::Impl::BeginGeneration(int64_t time) {
   if (generations_ == 0) first_generation_begin_ = time;
-  if (stopped_until_ == kStillStopped) EndStop(time);
+  EndStop(time);
   ForgetStops();
   ++generations_;
   generation_begin_ = time;
@@ -387,25 +388,20 @@ void StateTracker::Impl::BeginGeneration(int64_t time) {
 }
 
 void StateTracker::Impl::BeginStop(const Event& event) {
-  if (stopped_until_ == kStillStopped) EndStop(event.time());
+  EndStop(event.time());
   const absl::string_view reason = event.range_parts().reason;
   AddStop({.begin = event.time(),
            .end = kStillStopped,
            .goroutine = event.goroutine(),
+           .stack = interner_.InternStack(event.stack()),
            .reason = interner_.InternString(reason),
-           .name = interner_.InternString(absl::StrCat("world stopped (", reason, ")"))});
+           .name = interner_.InternString(internal::StopName(reason))});
 }
 
 void StateTracker::Impl::EndStop(int64_t time) {
-  if (stopped_until_ == kStillStopped) {
-    StopSpan& stop = stops_.back();
-    stopped_until_ = stop.end = std::max(time, stop.begin);
-  } else if (generations_ == 1 && !is_later_ && stops_.empty()) {
-    // Tracing began in it. What was not seen does not count.
-    AddStop({.begin = std::min(time, first_statement_.value_or(generation_begin_)),
-             .end = time,
-             .name = interner_.InternString("world stopped")});
-  }
+  if (stopped_until_ != kStillStopped) return;
+  StopSpan& stop = stops_.back();
+  stopped_until_ = stop.end = std::max(time, stop.begin);
 }
 
 void StateTracker::Impl::AddStop(StopSpan stop) {
@@ -439,9 +435,7 @@ void StateTracker::Impl::ForgetStops() {
 }
 
 void StateTracker::Impl::MergeStops(Impl& next, const InternerMap& ids) {
-  if (next.generations_ > 0 && stopped_until_ == kStillStopped) {
-    EndStop(next.first_generation_begin_);
-  }
+  if (next.generations_ > 0) EndStop(next.first_generation_begin_);
   for (StopSpan& stop : next.stops_) {
     MapIds(ids, &stop);
     AddStop(stop);

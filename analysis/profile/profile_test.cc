@@ -176,9 +176,9 @@ TEST(Profile, SumsToTheTimesOfGoroutines) {
       return sum;
     };
     EXPECT_EQ(sum(*wall), times.total);
-    EXPECT_EQ(sum(*off), times.total - times.running);
-    EXPECT_EQ(sum(*on), times.running);
-    EXPECT_EQ(sum(*sched), times.runnable);
+    EXPECT_EQ(sum(*off), times.total - times.RunningWithStops());
+    EXPECT_EQ(sum(*on), times.RunningWithStops());
+    EXPECT_EQ(sum(*sched), times.RunnableWithStops());
     EXPECT_EQ(sum(*syscall), times.syscall + times.syscall_blocked);
   }
 }
@@ -256,15 +256,16 @@ TEST(Profile, SharesTimeOutByTheNumberOfSamples) {
     std::vector<ProfileValue> stacks;
   };
   std::map<std::pair<std::string, uint64_t>, int> shares;
+  using GroupKey = std::pair<StringId, StringId>;  // The start, and why the world was stopped.
   for (const char* name : {"go1.22-cpuprofile.trace", "go1.27-cpuprofile.trace"}) {
     const std::string bytes = ReadTestTrace(name);
     absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
     ASSERT_TRUE(reader.ok());
     const std::unique_ptr<AnalysisSink> sink = MakeSink(OptionsOf(ProfileType::kOnCpu));
     ASSERT_TRUE(ReadInto(*reader, {sink.get()}).ok());
-    std::map<StringId, Group> groups;
+    std::map<GroupKey, Group> groups;
     for (const auto& [key, value] : SamplesOf(*sink)) {
-      Group& group = groups[key.start];
+      Group& group = groups[{key.start, key.reason}];
       group.time += value.time;
       group.count += value.count;
       if (value.count > 0) group.stacks.push_back(value);

@@ -175,7 +175,7 @@ const Stats& StatsOf(const AnalysisSink& sink) {
 using Times = std::array<int64_t, 4>;
 
 Times TimesOf(const ExecutionTimes& times) {
-  return {times.running, times.runnable, times.BlockedTotal(),
+  return {times.RunningWithStops(), times.RunnableWithStops(), times.BlockedTotal(),
           times.syscall + times.syscall_blocked};
 }
 Times TimesOf(const Row& row) {

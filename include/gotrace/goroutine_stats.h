@@ -90,6 +90,10 @@ struct ExecutionTimes {
   int64_t BlockedTotal() const;
   int64_t StoppedTotal() const;
 
+  // Return `running` and `runnable` as Go counts them: with stops of the world.
+  int64_t RunningWithStops() const;
+  int64_t RunnableWithStops() const;
+
   // Returns the time in none of the states above, where events are missing. Never negative.
   int64_t Unknown() const;
 

@@ -80,6 +80,7 @@ struct StopSpan {
   int64_t begin = 0;  // When the goroutine asked.
   int64_t end = 0;  // When the world had been started again; the largest number if it was not yet.
   GoId goroutine = GoId::kNone;        // That asked; kNone if unknown.
+  StackId stack = StackId::kNone;      // Where it asked; kNone if unknown.
   StringId reason = StringId::kEmpty;  // "GC mark termination"; kEmpty if unknown.
   StringId name = StringId::kEmpty;    // As a state: "world stopped (GC mark termination)".
 };
