@@ -140,6 +140,30 @@ TEST(LatencyStats, SumToTheTimesOfGoroutines) {
   }
 }
 
+TEST(LatencyStats, KnowTheStopsInAWait) {
+  using enum EventType;
+  BuiltEvents events;
+  events.Sync(0, 1);
+  events.Go(kGoStatus, 5, 0, 7, GoState::kUndetermined, GoState::kRunning);
+  events.Push(events.Builder(kSTWBegin, 6, 0, 7).Reason("start trace"));
+  events.Go(kGoStatus, 7, -1, 8, GoState::kUndetermined, GoState::kRunnable);
+  events.Push(events.Builder(kSTWEnd, 10, 0, 7).Reason("start trace"));
+  events.Push(events.Builder(kSTWBegin, 20, 0, 7).Reason("read mem stats"));
+  events.Push(events.Builder(kSTWEnd, 30, 0, 7).Reason("read mem stats"));
+  events.Go(kGoStart, 40, 1, 8, GoState::kRunnable, GoState::kRunning);
+  events.Sync(50, 2);
+  const std::unique_ptr<AnalysisSink> sink = MakeSink(AllOfIt());
+  sink->Add(events.events());
+  ASSERT_TRUE(sink->Finish().ok());
+  ASSERT_FALSE(StatsOf(*sink).groups().empty());
+  const LatencyGroup& group = StatsOf(*sink).groups()[0];
+  EXPECT_EQ(group.key.kind, LatencyKind::kScheduling);
+  // It is seen from the first status on, at 5.
+  EXPECT_EQ(group.durations.sum(), 35u);
+  EXPECT_EQ(group.stopped, 4 + 10);
+  EXPECT_EQ(StatsOf(*sink).cases()[0].stopped, 4 + 10);
+}
+
 // A goroutine that waits three times for a P, is blocked until another wakes it up, and assists.
 TEST(LatencyStats, KnowWhatEndedTheWorst) {
   BuiltEvents events;

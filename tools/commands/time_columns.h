@@ -38,6 +38,8 @@ auto TimeColumns(const Interner& interner, Times times) {
     columns->Add("total_ns", "TOTAL", kTime, time(&ExecutionTimes::total))
         .Add("running_ns", "RUNNING", kTime, time(&ExecutionTimes::running))
         .Add("runnable_ns", "RUNNABLE", kTime, time(&ExecutionTimes::runnable))
+        .Add("stopped_running_ns", "", kTime, time(&ExecutionTimes::stopped_running))
+        .Add("stopped_runnable_ns", "", kTime, time(&ExecutionTimes::stopped_runnable))
         .Add("stopped_total_ns", "STOPPED", kTime, time(&ExecutionTimes::StoppedTotal))
         .Add("syscall_ns", "SYSCALL", kTime, time(&ExecutionTimes::syscall))
         .Add("syscall_blocked_ns", "NO P", kTime, time(&ExecutionTimes::syscall_blocked))
