@@ -109,7 +109,7 @@ Table CaseTable(absl::Span<const LatencyCase> cases, const Interner& interner) {
   return ColumnList<LatencyCase>(cases)
       .Add("begin_ns", "BEGIN", kNone, &LatencyCase::begin)
       .Add("length_ns", "LENGTH", Unit::kNanoseconds, &LatencyCase::duration)
-      .Add("stopped_ns", "STOPPED", Unit::kNanoseconds, &LatencyCase::stopped)
+      .Add("stopped_ns", "", Unit::kNanoseconds, &LatencyCase::stopped)
       .Add("clipped", "", kNone,
            [](Row c) { return JsonText{c.begin_clipped || c.end_clipped ? "true" : "false"}; })
       .Add("clipped_at", "CLIPPED", kNone, ClippedAt)
