@@ -120,6 +120,9 @@ TEST(LatencyStats, SumToTheTimesOfGoroutines) {
       }
       EXPECT_EQ(sums[LatencyKind::kScheduling], static_cast<uint64_t>(times.RunnableWithStops()));
       EXPECT_EQ(stopped, times.stopped_runnable);
+      // One that changes GOMAXPROCS is ready for a moment, since it has to change its P.
+      EXPECT_LE(static_cast<uint64_t>(times.stopped_running), pauses);
+      EXPECT_GE(static_cast<uint64_t>(times.StoppedTotal()), pauses);
       EXPECT_EQ(sums[LatencyKind::kBlocked], static_cast<uint64_t>(times.BlockedTotal()));
       EXPECT_EQ(sums[LatencyKind::kSyscall],
                 static_cast<uint64_t>(times.syscall + times.syscall_blocked));

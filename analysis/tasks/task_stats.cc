@@ -548,6 +548,7 @@ void TaskStats::Impl::Finish(int64_t end) {
     if (!filter_.Selects(span.goroutine) || !has_part(span.begin, span.end)) continue;
     // Parts of the trace may have added them in another order.
     internal::SortByName(interner_, &span.times.ranges);
+    internal::SortByName(interner_, &span.times.stopped);
     if (region->is_outermost) tasks_.Mention(span.task).times.Add(span.times);
     selected.push_back(region);
   }

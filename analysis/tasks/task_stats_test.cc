@@ -255,8 +255,8 @@ TEST(TaskStats, TakeStopsOfTheWorldApart) {
   ASSERT_EQ(StatsOf(*sink).regions().size(), 1);
   const RegionSpan& region = StatsOf(*sink).regions()[0];
   EXPECT_EQ(TextOf(sink->interner(), region),
-            "region\t1\t5\t\"r\"\t5\t60\t55\t15\t10\t0\t0\tstop:read mem stats=20\t"
-            "stop:GC sweep termination=10\trange:stop-the-world (read mem stats)=20\n");
+            "region\t1\t5\t\"r\"\t5\t60\t55\t15\t10\t0\t0\tstop:GC sweep termination=10\t"
+            "stop:read mem stats=20\trange:stop-the-world (read mem stats)=20\n");
   EXPECT_EQ(region.times.stopped_running, 20);
   EXPECT_EQ(region.times.stopped_runnable, 10);
   EXPECT_EQ(region.times.Unknown(), 0);

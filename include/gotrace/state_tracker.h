@@ -93,6 +93,7 @@ class StopsView {
   // `stops` are in order of time.
   explicit StopsView(absl::Span<const StopSpan> stops) : stops_(stops) {}
 
+  // Return whether there is no stop, and the stops, in order of time.
   bool empty() const { return stops_.empty(); }
   const StopSpan* begin() const { return stops_.data(); }
   const StopSpan* end() const { return stops_.data() + stops_.size(); }
@@ -143,8 +144,8 @@ struct GoInterval : Interval {
   // to `begun_by` of the next interval.
   Cause ended_by;
 
-  // kRunning and kRunnable: the stops of the world that overlap it. May also be in a part of the
-  // interval that was cut off.
+  // kRunning and kRunnable: the stops of the world that overlap it, or overlapped it before it was
+  // cut.
   StopsView stops;
 
   // Calls `use(begin, end, stop)`, in order of time, for each part of the interval, or of it from
