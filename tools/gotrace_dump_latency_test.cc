@@ -78,6 +78,7 @@ TEST_F(LatencyCommands, PrintDistributions) {
   EXPECT_EQ(Number(rows[0], "count"), 1202);
   EXPECT_EQ(Number(rows[0], "clipped"), 0);
   EXPECT_EQ(Number(rows[0], "total_ns"), 286'363'860);
+  EXPECT_EQ(Number(rows[0], "stopped_ns"), 29'746'688);
   EXPECT_EQ(Number(rows[0], "min_ns"), 1);
   EXPECT_EQ(Number(rows[0], "p50_ns"), 18'258);
   EXPECT_EQ(Number(rows[0], "p99_ns"), 1'881'888);
@@ -128,7 +129,8 @@ TEST_F(LatencyCommands, SplitDistributions) {
   }
   EXPECT_EQ(totals, std::vector<int64_t>({2'184'576, 2'149'504}));
   EXPECT_EQ(Lines(DumpOutput({"latency", "--kind=scheduling", "--by=func", gc_}))[0],
-            "COUNT  CLIPPED    TOTAL      P50      P99      MAX  KIND        REASON  STARTED IN");
+            "COUNT  CLIPPED    TOTAL  STOPPED      P50      P99      MAX  KIND        REASON  "
+            "STARTED IN");
 }
 
 TEST_F(LatencyCommands, PrintTheWorstCases) {

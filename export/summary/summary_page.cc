@@ -96,6 +96,7 @@ Table FunctionTable(const std::vector<TraceSummary::Function>& functions) {
   columns.Add("", "COUNT", Unit::kNone, [](Row f) { return Signed(f.count); })
       .Add("", "RUNNING", Unit::kNanoseconds, [](Row f) { return f.running; })
       .Add("", "RUNNABLE", Unit::kNanoseconds, [](Row f) { return f.runnable; })
+      .Add("", "STOPPED", Unit::kNanoseconds, [](Row f) { return f.stopped; })
       .Add("", "SYSCALL", Unit::kNanoseconds, [](Row f) { return f.syscall; })
       .Add("", "BLOCKED", Unit::kNanoseconds, [](Row f) { return f.blocked; })
       .Add("", "STARTED IN", Unit::kNone, [](Row f) { return absl::string_view(f.name); });
