@@ -202,6 +202,21 @@ void TraceSummary::SetFile(const std::string& file) {
   longest_run.file = file;
 }
 
+std::vector<Suspicion> NewSuspicions(const TraceSummary& before, const TraceSummary& after) {
+  // Lines change with the program.
+  const auto place = [](const Suspicion& one) {
+    return std::tie(one.kind, one.reason, one.start, one.function, one.library);
+  };
+  const std::vector<Suspicion> known = before.Suspicions();
+  std::vector<Suspicion> suspicions;
+  for (Suspicion& one : after.Suspicions()) {
+    const bool is_known =
+        absl::c_any_of(known, [&](const Suspicion& other) { return place(other) == place(one); });
+    if (!is_known) suspicions.push_back(std::move(one));
+  }
+  return suspicions;
+}
+
 class SummaryStats::Impl {
  public:
   Impl(Interner* interner, EventFilter::Times window)

@@ -356,8 +356,13 @@ void AppendSuspicion(const TraceSummary::Suspicion& suspicion, const TraceSummar
 void AppendSummaryMembers(const TraceSummary& summary, JsonWriter* json) {
   VisitSummary(summary, Writer(json));
   json->Key("suspicions");
+  AppendSuspicions(summary.Suspicions(), summary, json);
+}
+
+void AppendSuspicions(absl::Span<const TraceSummary::Suspicion> suspicions,
+                      const TraceSummary& summary, JsonWriter* json) {
   json->BeginArray();
-  for (const TraceSummary::Suspicion& suspicion : summary.Suspicions()) {
+  for (const TraceSummary::Suspicion& suspicion : suspicions) {
     AppendSuspicion(suspicion, summary, json);
   }
   json->EndArray();

@@ -199,15 +199,8 @@ void AppendSuspicions(const TraceSummary& summary, size_t width, TextBuffer* out
   const std::vector<Suspicion> suspicions = summary.Suspicions();
   if (suspicions.empty()) return out->Append("\nNothing suspicious was found.\n");
   out->Append("\nSuspicions (time that goroutines lost; 1.0 is one goroutine, all the time)\n");
-  for (size_t i = 0; i < std::min(suspicions.size(), kSuspicionRows); ++i) {
-    const Suspicion& suspicion = suspicions[i];
-    const double cost = ShareOf(suspicion.Cost(), summary.duration);
-    const std::string row = absl::StrFormat("%6.2f  %-9s  ", cost, SuspicionId(suspicion.kind));
-    out->Append(row);
-    AppendWrapped(SuspicionText(suspicion, summary), row.size(), width, out);
-    out->Append(std::string(row.size(), ' '), "gotrace-dump ", SuspicionCommand(suspicion.kind),
-                "\n");
-  }
+  AppendSuspicionRows(absl::MakeSpan(suspicions).first(std::min(suspicions.size(), kSuspicionRows)),
+                      summary, width, out);
   if (suspicions.size() > kSuspicionRows) {
     out->Append("   and ", suspicions.size() - kSuspicionRows, " more (--json)\n");
   }
@@ -280,6 +273,18 @@ Part MainPlaceOf(const Suspicion& s) {
     if (!parts->empty() && !is_elsewhere) return parts->front();
   }
   return {};
+}
+
+void AppendSuspicionRows(absl::Span<const Suspicion> suspicions, const TraceSummary& summary,
+                         size_t width, TextBuffer* out) {
+  for (const Suspicion& suspicion : suspicions) {
+    const double cost = ShareOf(suspicion.Cost(), summary.duration);
+    const std::string row = absl::StrFormat("%6.2f  %-9s  ", cost, SuspicionId(suspicion.kind));
+    out->Append(row);
+    AppendWrapped(SuspicionText(suspicion, summary), row.size(), width, out);
+    out->Append(std::string(row.size(), ' '), "gotrace-dump ", SuspicionCommand(suspicion.kind),
+                "\n");
+  }
 }
 
 std::string SuspicionText(const Suspicion& s, const TraceSummary& summary) {

@@ -444,6 +444,31 @@ TEST(Suspicions, AreNotRaisedByFastCalls) {
   }
 }
 
+// A new build moves lines.
+TEST(Suspicions, AreTheSameInAnotherLine) {
+  const auto leak_in = [](const std::string& function, uint64_t line) {
+    TraceSummary summary;
+    summary.traces = 1;
+    summary.duration = 1000 * kMillisecond;
+    TraceSummary::Suspicion& leak = summary.candidates.emplace_back();
+    leak.kind = SuspicionKind::kLeak;
+    leak.function = function;
+    leak.line = line;
+    leak.grown = 10;
+    leak.lost.Add(30 * kMillisecond);
+    return summary;
+  };
+  const TraceSummary before = leak_in("main.query", 11);
+  ASSERT_EQ(before.Suspicions().size(), 1);
+  EXPECT_TRUE(NewSuspicions(before, leak_in("main.query", 12)).empty());
+  const std::vector<TraceSummary::Suspicion> other =
+      NewSuspicions(before, leak_in("main.fetch", 11));
+  ASSERT_EQ(other.size(), 1);
+  EXPECT_EQ(other[0].function, "main.fetch");
+  EXPECT_EQ(NewSuspicions(TraceSummary(), before).size(), 1);
+  EXPECT_TRUE(NewSuspicions(before, TraceSummary()).empty());
+}
+
 // Ps that do what a test says. Times are in milliseconds.
 class Procs {
  public:

@@ -189,6 +189,11 @@ struct TraceSummary {
   void SetFile(const std::string& file);
 };
 
+// Returns the suspicions of `after` that `before` does not have, also not in another line of the
+// same function.
+std::vector<TraceSummary::Suspicion> NewSuspicions(const TraceSummary& before,
+                                                   const TraceSummary& after);
+
 // Summarises a trace. Memory is in proportion to the distinct stacks in which goroutines wait, to
 // the goroutines that exist at a time, to the events of a generation, to the cycles of the garbage
 // collector, and to the stops of the world.
