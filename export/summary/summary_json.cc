@@ -124,6 +124,7 @@ void VisitCandidate(T& candidate, const Visit& visit) {
   visit("deadlines", candidate.deadlines);
   visit("goroutines", candidate.goroutines);
   visit("grown", candidate.grown);
+  visit("empty", candidate.empty);
   visit("runs", candidate.runs);
   visit("own_ns", candidate.own);
   visit("peers_ns", candidate.peers);

@@ -108,26 +108,35 @@ struct TraceSummary {
 
     SuspicionKind kind = SuspicionKind::kLock;
     std::string reason = {};    // As GoInterval::reason; "" for syscalls.
-    std::string start = {};     // kPool, kLeak, kHog: the function that the goroutines started in.
+    std::string start = {};     // kPool, kLeak, kHog, kPolling, kImbalance: the function that the
+                                // goroutines started in.
     std::string function = {};  // These are the members of WaitPlace, if there is one place for
     std::string library = {};   // each. A candidate for kLock or kSyscalls is in all lines of a
     uint64_t line = 0;          // function, and has no `line`.
 
-    Histogram lost;    // What it costs: waits, calls, stops. Of kLeak: the goroutines' last waits.
-    Histogram others;  // kTimeouts, kPool: the other waits in the same place.
+    // What it costs: waits, calls, stops. Of kLeak: the goroutines' last waits. Of kPolling: half of
+    // each sleep after which there was something to do. Of kImbalance: for each batch of
+    // goroutines, how much longer one of them was busy than they were on average.
+    Histogram lost;
+
+    // kTimeouts, kPool: the other waits in the same place. kIo: those for answers of this program.
+    // kPolling: half of each other sleep. kImbalance: how long each of the goroutines was busy.
+    Histogram others;
 
     // What it costs besides `lost`: kFewProcs, kIdleProcs, kHog: the time in which goroutines were
     // ready; kAssists, kGc, kStopped: the same, and time in assists, of mark workers that took a P
     // from the program, and in waits for GC cycles.
     int64_t charged = 0;
 
-    // kLock: the longest wait that had not ended. kHog: the longest run.
+    // kLock: the longest wait that had not ended. kHog: the longest run. kImbalance: how long the
+    // goroutine was busy that was it longest.
     int64_t longest = 0;
-    int64_t goroutine = -1;  // kHog: whose that was; -1 if unknown.
+    int64_t goroutine = -1;  // kHog, kImbalance: whose that was; -1 if unknown.
 
     uint64_t deadlines = 0;   // kTimeouts: how many of `lost` a context's deadline ended.
     uint64_t goroutines = 0;  // kPool: how many goroutines waited, up to 3.
     uint64_t grown = 0;       // kLeak: how many blocked after half of the trace.
+    uint64_t empty = 0;       // kPolling: how many of `others` ended with nothing to do.
     uint64_t runs = 0;        // kHog: the most long runs that one goroutine had.
 
     // Parts of the cost: kFewProcs: without the time for which goroutines waited that live long and
