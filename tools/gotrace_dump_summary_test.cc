@@ -174,6 +174,25 @@ TEST_F(SummaryCommand, MergesWindowsToTheWhole) {
   }
 }
 
+// Windows of the flight recorder may have the same generations.
+TEST_F(SummaryCommand, NotesTracesThatOverlap) {
+  const std::string whole = DumpOutput({"summary", "--json", gc_});
+  const std::string begin = DumpOutput({"summary", "--json", "--to=120ms", gc_});
+  const std::string end = DumpOutput({"summary", "--json", "--from=120ms", gc_});
+  const auto notes = [](const std::string& lines) {
+    const SubprocessResult result = RunDump({"summary", "--merge", "-"}, {.input = lines});
+    EXPECT_EQ(result.exit_code, 0);
+    return result.err;
+  };
+  EXPECT_EQ(notes(begin + end), "");
+  EXPECT_EQ(notes(whole + DumpOutput({"summary", "--json", blocking_})), "");
+  EXPECT_EQ(notes(begin + whole + end),
+            "gotrace-dump: standard input: 2 of its traces overlap with others, as windows of the "
+            "flight recorder do: their common events count twice\n");
+  // The thirteen generations of the trace, without the sync that ends it.
+  EXPECT_EQ(Parse(whole).Find("generations")->elements.size(), 13);
+}
+
 TEST_F(SummaryCommand, ExplainsWhatIsWrong) {
   const std::string broken = Write("broken.trace", "Not a trace.");
   const std::string lines = RunDump({"summary", "--json", broken, gc_}).out;

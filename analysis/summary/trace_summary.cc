@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/runtime_functions.h"
 #include "analysis/intervals/stack_places.h"
@@ -199,6 +201,7 @@ void TraceSummary::Merge(const TraceSummary& other) {
   MergeRows(other.leaks, &leaks);
   MergeRows(other.candidates, &candidates);
   longest_run.Merge(other.longest_run);
+  generations.clear();
 }
 
 void TraceSummary::SetFile(const std::string& file) {
@@ -298,6 +301,8 @@ class SummaryStats::Impl {
   internal::NetworkWaits network_;
   internal::SleepLoops sleeps_;
   internal::WorkBatches batches_;
+  std::vector<TraceSummary::Generation> generations_;
+  std::optional<TraceSummary::Generation> next_generation_;  // If it has events.
   int64_t begin_ = std::numeric_limits<int64_t>::max();
   TraceSummary summary_;
   absl::flat_hash_map<PlaceKey, TraceSummary::Place> places_;  // Without texts.
@@ -320,6 +325,17 @@ void SummaryStats::Impl::AddEvents(absl::Span<const Event> events) {
   for (const Event& event : events) {
     if (!window_.Has(event.time())) continue;
     ++summary_.events;
+    if (event.kind() == EventKind::kSync) {
+      next_generation_.emplace();
+      next_generation_->begin = event.time();
+      if (const Sync sync = event.sync(); sync.clock_snapshot.has_value()) {
+        next_generation_->wall = absl::ToUnixNanos(sync.clock_snapshot->wall);
+      }
+    } else if (next_generation_.has_value()) {
+      // The last of these events ends the trace.
+      generations_.push_back(*next_generation_);
+      next_generation_.reset();
+    }
     if (event.type() == EventType::kGCBegin) ++summary_.gc_cycles;
     if (event.type() == EventType::kHeapAlloc) {
       summary_.max_heap = std::max(summary_.max_heap, event.metric().value);
@@ -370,6 +386,7 @@ void SummaryStats::Impl::Merge(Impl& next, const InternerMap& ids) {
     place.longest = std::max(place.longest, more.longest);
   }
   begin_ = std::min(begin_, next.begin_);
+  generations_.insert(generations_.end(), next.generations_.begin(), next.generations_.end());
   summary_.events += next.summary_.events;
   summary_.gc_cycles += next.summary_.gc_cycles;
   summary_.max_heap = std::max(summary_.max_heap, next.summary_.max_heap);
@@ -448,6 +465,11 @@ void SummaryStats::Impl::Finish(int64_t end) {
   summary_.runnable = sum.runnable;
   summary_.idle_while_runnable = sum.idle_while_runnable;
   summary_.ready = procs_.ready();
+  constexpr size_t kEnds = TraceSummary::kGenerations;
+  if (generations_.size() > 2 * kEnds) {
+    generations_.erase(generations_.begin() + kEnds, generations_.end() - kEnds);
+  }
+  summary_.generations = std::move(generations_);
   AddLatencies();
   AddPlaces();
   for (const GoroutineGroup& group : goroutines_.groups()) {

@@ -135,6 +135,12 @@ void VisitCandidate(T& candidate, const Visit& visit) {
 }
 
 template <class T, class Visit>
+void VisitGeneration(T& generation, const Visit& visit) {
+  visit("begin_ns", generation.begin);
+  visit("wall_ns", generation.wall);
+}
+
+template <class T, class Visit>
 void VisitSummary(T& summary, const Visit& visit) {
   visit("traces", summary.traces);
   visit("events", summary.events);
@@ -151,6 +157,7 @@ void VisitSummary(T& summary, const Visit& visit) {
   visit("places", summary.places);
   visit("leaks", summary.leaks);
   visit("longest_run", summary.longest_run);
+  visit("generations", summary.generations);
   visit("candidates", summary.candidates);
 }
 
@@ -205,6 +212,7 @@ class Writer {
   GOTRACE_OBJECT(TraceSummary::Function, VisitFunction)
   GOTRACE_OBJECT(TraceSummary::Place, VisitPlace)
   GOTRACE_OBJECT(TraceSummary::Leak, VisitLeak)
+  GOTRACE_OBJECT(TraceSummary::Generation, VisitGeneration)
   GOTRACE_OBJECT(TraceSummary::Suspicion::Part, VisitPart)
   GOTRACE_OBJECT(TraceSummary::Suspicion, VisitCandidate)
 #undef GOTRACE_OBJECT
@@ -313,6 +321,7 @@ class ObjectReader {
   GOTRACE_OBJECT(TraceSummary::Function, VisitFunction)
   GOTRACE_OBJECT(TraceSummary::Place, VisitPlace)
   GOTRACE_OBJECT(TraceSummary::Leak, VisitLeak)
+  GOTRACE_OBJECT(TraceSummary::Generation, VisitGeneration)
   GOTRACE_OBJECT(TraceSummary::Suspicion::Part, VisitPart)
   GOTRACE_OBJECT(TraceSummary::Suspicion, VisitCandidate)
 #undef GOTRACE_OBJECT

@@ -159,6 +159,15 @@ struct TraceSummary {
     void Merge(const Suspicion& other);
   };
 
+  // When a generation of the trace began. The same generation in two traces is in windows of the
+  // flight recorder that overlap: both have its events.
+  struct Generation {
+    int64_t begin = 0;  // A value of Event::time().
+    int64_t wall = 0;   // By the wall clock, in nanoseconds since 1970 UTC; 0 if not in the trace.
+
+    friend auto operator<=>(const Generation&, const Generation&) = default;
+  };
+
   uint64_t traces = 0;
   uint64_t events = 0;
   int64_t duration = 0;     // From the first event to the last; the sum for several traces.
@@ -180,6 +189,11 @@ struct TraceSummary {
 
   // The longest uninterrupted run on a P of a goroutine of the program.
   Longest longest_run;
+
+  // Of one trace, the first and the last generations that begin in the window, at most
+  // kGenerations of each. Empty for several traces.
+  static constexpr size_t kGenerations = 16;
+  std::vector<Generation> generations;
 
   // Everything that may be suspected, by cost, most first. What is suspected depends on the sums of
   // all traces: see Suspicions(). Places that lost less than 1 % of the length of a trace are left

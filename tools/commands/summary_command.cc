@@ -115,15 +115,36 @@ std::string AtLimit(const TraceSummary& summary, const Limits& limits) {
   return absl::StrCat("suspected, and named by --fail-on: ", absl::StrJoin(found, ", "));
 }
 
-// Adds the summaries in a file, one per line, and counts the lines about traces that could not be
-// read.
-absl::Status MergeLines(std::istream& lines, TraceSummary* all, uint64_t* unread) {
+// The summaries of many files together.
+struct MergedSummary {
+  TraceSummary all;
+  std::set<TraceSummary::Generation> generations;
+
+  // Adds a summary. Returns whether its trace and an earlier one have a generation in common.
+  bool Add(const TraceSummary& one) {
+    bool overlaps = false;
+    for (const TraceSummary::Generation& generation : one.generations) {
+      overlaps |= !generations.insert(generation).second;
+    }
+    all.Merge(one);
+    return overlaps;
+  }
+};
+
+// What was found in a file besides its summaries.
+struct Counts {
+  uint64_t unread = 0;    // Lines about traces that could not be read.
+  uint64_t overlaps = 0;  // Traces that overlap with others.
+};
+
+// Adds the summaries in a file, one per line.
+absl::Status MergeLines(std::istream& lines, MergedSummary* merged, Counts* counts) {
   std::string line;
   for (uint64_t number = 1; std::getline(lines, line); ++number) {
     if (absl::StripAsciiWhitespace(line).empty()) continue;
     absl::StatusOr<TraceSummary> one = ParseSummary(line);
     if (absl::IsNotFound(one.status())) {
-      ++*unread;
+      ++counts->unread;
       continue;
     }
     if (!one.ok()) {
@@ -131,16 +152,16 @@ absl::Status MergeLines(std::istream& lines, TraceSummary* all, uint64_t* unread
           "line ", number,
           " is not a summary as `summary --json` prints it: ", one.status().message()));
     }
-    all->Merge(*one);
+    counts->overlaps += merged->Add(*one);
   }
   return lines.bad() ? absl::UnavailableError("cannot read it") : absl::OkStatus();
 }
 
-absl::Status MergeFile(const std::string& path, TraceSummary* all, uint64_t* unread) {
-  if (path == "-") return MergeLines(std::cin, all, unread);
+absl::Status MergeFile(const std::string& path, MergedSummary* merged, Counts* counts) {
+  if (path == "-") return MergeLines(std::cin, merged, counts);
   std::ifstream file(path);
   if (!file) return absl::NotFoundError("cannot open it");
-  return MergeLines(file, all, unread);
+  return MergeLines(file, merged, counts);
 }
 
 absl::Status WithName(const std::string& path, const absl::Status& status) {
@@ -212,15 +233,22 @@ class SummaryCommand final : public AnalysisCommand {
 
  private:
   int Merge(const std::vector<std::string>& files, Output* out) const {
-    TraceSummary all;
+    MergedSummary merged;
+    const TraceSummary& all = merged.all;
     int exit_code = kSuccess;
     for (const ListedFile& file : ListFiles(files)) {
       FileResult result;
-      uint64_t unread = 0;
-      const absl::Status status = MergeFile(file.path, &all, &unread);
+      Counts counts;
+      const absl::Status status = MergeFile(file.path, &merged, &counts);
       if (!status.ok()) result.status = WithName(file.path, status);
-      if (unread > 0) {
-        Note(file.path, absl::StrCat(unread, " of its traces could not be read, and are missing"));
+      if (counts.unread > 0) {
+        Note(file.path,
+             absl::StrCat(counts.unread, " of its traces could not be read, and are missing"));
+      }
+      if (counts.overlaps > 0) {
+        Note(file.path, absl::StrCat(counts.overlaps,
+                                     " of its traces overlap with others, as windows of the "
+                                     "flight recorder do: their common events count twice"));
       }
       result.is_trace = false;
       if (!result.status.ok()) exit_code = ReportError(file.path, result);
