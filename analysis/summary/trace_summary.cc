@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/time/time.h"
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/runtime_functions.h"
 #include "analysis/intervals/stack_places.h"
 #include "analysis/intervals/sums_by_start.h"
+#include "analysis/summary/generation_begins.h"
 #include "analysis/summary/network_waits.h"
 #include "analysis/summary/proc_suspicions.h"
 #include "analysis/summary/sleep_loops.h"
@@ -302,7 +301,7 @@ class SummaryStats::Impl {
   internal::SleepLoops sleeps_;
   internal::WorkBatches batches_;
   std::vector<TraceSummary::Generation> generations_;
-  std::optional<TraceSummary::Generation> next_generation_;  // If it has events.
+  internal::GenerationBegins begins_;
   int64_t begin_ = std::numeric_limits<int64_t>::max();
   TraceSummary summary_;
   absl::flat_hash_map<PlaceKey, TraceSummary::Place> places_;  // Without texts.
@@ -325,17 +324,9 @@ void SummaryStats::Impl::AddEvents(absl::Span<const Event> events) {
   for (const Event& event : events) {
     if (!window_.Has(event.time())) continue;
     ++summary_.events;
-    if (event.kind() == EventKind::kSync) {
-      next_generation_.emplace();
-      next_generation_->begin = event.time();
-      if (const Sync sync = event.sync(); sync.clock_snapshot.has_value()) {
-        next_generation_->wall = absl::ToUnixNanos(sync.clock_snapshot->wall);
-      }
-    } else if (next_generation_.has_value()) {
-      // The last of these events ends the trace.
-      generations_.push_back(*next_generation_);
-      next_generation_.reset();
-    }
+    begins_.Add(event, [this](const TraceSummary::Generation& generation) {
+      generations_.push_back(generation);
+    });
     if (event.type() == EventType::kGCBegin) ++summary_.gc_cycles;
     if (event.type() == EventType::kHeapAlloc) {
       summary_.max_heap = std::max(summary_.max_heap, event.metric().value);
