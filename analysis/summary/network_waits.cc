@@ -43,11 +43,6 @@ constexpr absl::string_view kWrites[] = {"net.(*conn).Write", "net.(*netFD).Writ
 // Writes of this goroutine are requests.
 constexpr absl::string_view kRequestWriter = "net/http.(*persistConn).writeLoop";
 
-bool StartsWithAny(absl::string_view text, absl::Span<const absl::string_view> prefixes) {
-  return absl::c_any_of(prefixes,
-                        [&](absl::string_view prefix) { return absl::StartsWith(text, prefix); });
-}
-
 }  // namespace
 
 const NetworkWaits::Stack& NetworkWaits::StackOf(StackId id) {

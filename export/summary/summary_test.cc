@@ -46,10 +46,12 @@ TraceSummary Summarize(const std::string& name) {
 }
 
 TEST(SummaryStats, AreTheSameHoweverTheTraceIsCut) {
-  for (const TestTrace& test : TestTraces()) {
-    SCOPED_TRACE(test.name);
+  std::vector<std::string> names = {"../diagnosis/polling.trace", "../diagnosis/imbalance.trace"};
+  for (const TestTrace& test : TestTraces()) names.emplace_back(test.name);
+  for (const std::string& name : names) {
+    SCOPED_TRACE(name);
     const std::unique_ptr<AnalysisSink> whole = ExpectSameHoweverCut(
-        ReadTestTrace(test.name), [](AnalysisSink::Options options) { return MakeSink(options); },
+        ReadTestTrace(name), [](AnalysisSink::Options options) { return MakeSink(options); },
         [](const AnalysisSink& sink) { return FormatSummaryJson(SummaryOf(sink)); });
     // The page is what it should be at most: one page.
     const std::string page = FormatSummary(SummaryOf(*whole));
