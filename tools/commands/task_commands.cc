@@ -354,6 +354,11 @@ Table StoryTable(absl::Span<const StoryRow> rows, const Interner& interner) {
            [&interner](Row r) { return LeafFunction(r.woken_by.stack, interner); })
       .Add("", "DETAIL", kNone, [&interner](Row r) { return DetailText(r, interner); })
       .Add("function", "IN", kNone, [&interner](Row r) { return LeafFunction(r.stack, interner); })
+      .Add("text_hex", "", kNone,
+           [&interner](Row r) {
+             const absl::string_view text = interner.String(r.text);
+             return IsUtf8(text) ? std::string() : absl::BytesToHexString(text);
+           })
       .ToTable();
 }
 
