@@ -257,6 +257,17 @@ TEST_F(AnalysisCommands, SelectTasksAndRegions) {
   EXPECT_EQ(count({"tasks", "--max=1s"}), 7);
   EXPECT_EQ(count({"tasks", "--log=the task began in an earlier generation"}), 1);
   EXPECT_EQ(count({"tasks", "--log=nobody wrote this"}), 0);
+  EXPECT_EQ(count({"tasks",
+                   "--log=hex:746865207461736b20626567616e20696e20616e"
+                   "206561726c6965722067656e65726174696f6e"}),
+            1);
+  EXPECT_EQ(count({"tasks", "--log=hex:0807060504030201"}), 0);
+  for (const std::string hex : {"hex:", "hex:0", "hex:0g"}) {
+    const SubprocessResult wrong = RunDump({"tasks", absl::StrCat("--log=", hex), "-"});
+    EXPECT_EQ(wrong.exit_code, 2);
+    EXPECT_TRUE(absl::StrContains(wrong.err, "expected bytes in hexadecimal, as in hex:1a2b"))
+        << wrong.err;
+  }
   EXPECT_EQ(count({"regions", "--type=worker"}), 3);
   // Go has the regions that goroutines inherit, too, and the task 0.
   EXPECT_GT(count({"regions", "--compat=go"}), count({"regions"}));

@@ -66,6 +66,50 @@ TEST_F(SummaryCommand, SuspectsWhatTakesTheTime) {
   EXPECT_EQ(CheckAgainstSchema(schema, Parse(DumpOutput({"summary", "--json", calls}))), "");
 }
 
+// Goroutines are in syscalls for 130 ms of 45 ms.
+TEST_F(SummaryCommand, FailsOnWhatTheUserNames) {
+  const std::string calls = Write("syscalls.trace", ReadTestTrace("go1.27-syscalls.trace"));
+  const auto code = [&](const std::string& fail_on) {
+    return RunDump({"summary", absl::StrCat("--fail-on=", fail_on), calls}).exit_code;
+  };
+  EXPECT_EQ(code("syscalls"), 3);
+  EXPECT_EQ(code("syscalls:2s"), 3);
+  EXPECT_EQ(code("syscalls:4s"), 0);
+  EXPECT_EQ(code("lock,leak:0s"), 0);
+  EXPECT_EQ(code("lock, SYSCALLS:2000ms"), 3);
+  // The page is the same, and of several files each is checked.
+  const SubprocessResult several = RunDump({"summary", "--fail-on=syscalls", calls, blocking_});
+  EXPECT_EQ(several.exit_code, 3);
+  EXPECT_EQ(several.out, DumpOutput({"summary", calls, blocking_}));
+  EXPECT_EQ(several.err,
+            absl::StrCat("gotrace-dump: ", calls,
+                         ": suspected, and named by --fail-on: syscalls (cost 2.86)\n"));
+  // Merged, the costs are those of all traces together.
+  const std::string lines = DumpOutput({"summary", "--json", calls, calls});
+  const auto merged = [&](const std::string& fail_on) {
+    return RunDump({"summary", "--merge", absl::StrCat("--fail-on=", fail_on), "-"},
+                   {.input = lines})
+        .exit_code;
+  };
+  EXPECT_EQ(merged("syscalls:2s"), 3);
+  EXPECT_EQ(merged("syscalls:4s"), 0);
+}
+
+TEST_F(SummaryCommand, ExplainsWhatItCannotFailOn) {
+  const auto error = [&](const std::string& fail_on) {
+    const SubprocessResult result = RunDump({"summary", absl::StrCat("--fail-on=", fail_on), gc_});
+    EXPECT_EQ(result.exit_code, 2) << fail_on;
+    return result.err;
+  };
+  const std::string unknown = error("lock,locks");
+  EXPECT_TRUE(absl::StrContains(unknown,
+                                "--fail-on: there is no suspicion \"locks\"; the ids are "
+                                "lock, syscalls, "))
+      << unknown;
+  EXPECT_TRUE(absl::StrContains(error("lock:"), "expected a duration, as in 1.5s or 20ms"));
+  EXPECT_TRUE(absl::StrContains(error("lock:5"), "expected a duration, as in 1.5s or 20ms"));
+}
+
 TEST_F(SummaryCommand, SuspicionsHaveCommandsThatExist) {
   for (size_t kind = 0; kind < kSuspicionKindEnd; ++kind) {
     const absl::string_view command = SuspicionCommand(static_cast<SuspicionKind>(kind));
@@ -128,6 +172,25 @@ TEST_F(SummaryCommand, MergesWindowsToTheWhole) {
       EXPECT_NEAR(std::stod(Member(*merged.Find(object), name)), std::stod(value.text), 16) << name;
     }
   }
+}
+
+// Windows of the flight recorder may have the same generations.
+TEST_F(SummaryCommand, NotesTracesThatOverlap) {
+  const std::string whole = DumpOutput({"summary", "--json", gc_});
+  const std::string begin = DumpOutput({"summary", "--json", "--to=120ms", gc_});
+  const std::string end = DumpOutput({"summary", "--json", "--from=120ms", gc_});
+  const auto notes = [](const std::string& lines) {
+    const SubprocessResult result = RunDump({"summary", "--merge", "-"}, {.input = lines});
+    EXPECT_EQ(result.exit_code, 0);
+    return result.err;
+  };
+  EXPECT_EQ(notes(begin + end), "");
+  EXPECT_EQ(notes(whole + DumpOutput({"summary", "--json", blocking_})), "");
+  EXPECT_EQ(notes(begin + whole + end),
+            "gotrace-dump: standard input: 2 of its traces overlap with others, as windows of the "
+            "flight recorder do: their common events count twice\n");
+  // The thirteen generations of the trace, without the sync that ends it.
+  EXPECT_EQ(Parse(whole).Find("generations")->elements.size(), 13);
 }
 
 TEST_F(SummaryCommand, ExplainsWhatIsWrong) {

@@ -535,6 +535,21 @@ TEST_F(TablesCommandTest, RefusesAPipeOfZerosAtOnce) {
   EXPECT_EQ(Lines(zeros.out).size(), 2u);
 }
 
+// Windows of the flight recorder may have the same generations.
+TEST_F(TablesCommandTest, NotesTracesThatOverlap) {
+  const std::string bytes = ReadTestTrace("go1.27-generations.trace");
+  const std::string whole = WriteFile(directory_ + "/w/1.trace", bytes);
+  const std::string cut =
+      WriteFile(directory_ + "/w/2.trace", bytes.substr(0, bytes.size() - 1000));
+  const SubprocessResult result = RunDump({"tables", "--tables=traces", whole, cut});
+  EXPECT_EQ(Lines(result.out).size(), 3u);
+  EXPECT_TRUE(absl::StrContains(
+      result.err, absl::StrCat(cut,
+                               ": overlaps with another trace, as windows of the flight "
+                               "recorder do: common rows appear twice\n")))
+      << result.err;
+}
+
 TEST_F(TablesCommandTest, SkipsOtherFilesOfDirectories) {
   WriteFile(directory_ + "/in/readme.txt", "Traces.\n");
   const SubprocessResult result = RunDump({"tables", "--tables=traces", directory_ + "/in"});

@@ -5,8 +5,15 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 
 namespace gotrace::internal {
+
+// Returns whether the text begins with one of the prefixes.
+inline bool StartsWithAny(absl::string_view text, absl::Span<const absl::string_view> prefixes) {
+  return absl::c_any_of(prefixes,
+                        [&](absl::string_view prefix) { return absl::StartsWith(text, prefix); });
+}
 
 // Returns whether the function is in package runtime, or in a package below it.
 inline bool IsOfRuntime(absl::string_view function) {
@@ -23,8 +30,7 @@ inline bool IsOfSystem(absl::string_view start) {
       "os/signal.loop",           // Waits for signals.
       "golang.org/x/exp/trace.",  // The flight recorder of Go 1.22 to 1.24.
   };
-  return absl::c_any_of(kOthers,
-                        [&](absl::string_view other) { return absl::StartsWith(start, other); });
+  return StartsWithAny(start, kOthers);
 }
 
 // Returns whether the function belongs to the runtime, or to a package between it and programs:

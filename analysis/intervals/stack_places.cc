@@ -13,11 +13,6 @@
 namespace gotrace::internal {
 namespace {
 
-bool StartsWithAny(absl::string_view text, absl::Span<const absl::string_view> prefixes) {
-  return absl::c_any_of(prefixes,
-                        [&](absl::string_view prefix) { return absl::StartsWith(text, prefix); });
-}
-
 // The first elements of the paths of the standard library's packages, in alphabetical order. Files
 // do not tell them from packages of the program, since -trimpath makes their paths alike, but a
 // program cannot have a package with such a path.

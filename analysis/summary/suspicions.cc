@@ -14,6 +14,7 @@
 #include "analysis/intervals/runtime_functions.h"
 #include "analysis/intervals/stack_places.h"
 #include "analysis/summary/proc_suspicions.h"
+#include "analysis/summary/sleep_loops.h"
 
 namespace gotrace {
 namespace internal {
@@ -309,6 +310,13 @@ bool IsRaised(const Suspicion& candidate, const TraceSummary& summary) {
     case SuspicionKind::kGc:
     case SuspicionKind::kStopped:
       return has_many && IsProcRaised(candidate, summary);
+    case SuspicionKind::kIo:
+      return has_many && candidate.lost.sum() >= candidate.others.sum();
+    case SuspicionKind::kPolling:
+      return candidate.lost.count() + candidate.others.count() >= spec.count &&
+             IsPolling(candidate);
+    case SuspicionKind::kImbalance:
+      return has_many;
   }
   return false;
 }

@@ -12,8 +12,12 @@
 #include "analysis/intervals/runtime_functions.h"
 #include "analysis/intervals/stack_places.h"
 #include "analysis/intervals/sums_by_start.h"
+#include "analysis/summary/generation_begins.h"
+#include "analysis/summary/network_waits.h"
 #include "analysis/summary/proc_suspicions.h"
+#include "analysis/summary/sleep_loops.h"
 #include "analysis/summary/suspicions.h"
+#include "analysis/summary/work_batches.h"
 #include "gotrace/event_type.h"
 #include "gotrace/gc_stats.h"
 #include "gotrace/goroutine_stats.h"
@@ -162,6 +166,7 @@ void Suspicion::Merge(const Suspicion& other) {
   deadlines += other.deadlines;
   goroutines = std::max(goroutines, other.goroutines);
   grown += other.grown;
+  empty += other.empty;
   runs = std::max(runs, other.runs);
   AddTime(other.own, &own);
   AddTime(other.peers, &peers);
@@ -196,11 +201,27 @@ void TraceSummary::Merge(const TraceSummary& other) {
   MergeRows(other.leaks, &leaks);
   MergeRows(other.candidates, &candidates);
   longest_run.Merge(other.longest_run);
+  generations.clear();
 }
 
 void TraceSummary::SetFile(const std::string& file) {
   for (Latency& latency : latencies) latency.longest.file = file;
   longest_run.file = file;
+}
+
+std::vector<Suspicion> NewSuspicions(const TraceSummary& before, const TraceSummary& after) {
+  // Lines change with the program.
+  const auto place = [](const Suspicion& one) {
+    return std::tie(one.kind, one.reason, one.start, one.function, one.library);
+  };
+  const std::vector<Suspicion> known = before.Suspicions();
+  std::vector<Suspicion> suspicions;
+  for (Suspicion& one : after.Suspicions()) {
+    const bool is_known =
+        absl::c_any_of(known, [&](const Suspicion& other) { return place(other) == place(one); });
+    if (!is_known) suspicions.push_back(std::move(one));
+  }
+  return suspicions;
 }
 
 class SummaryStats::Impl {
@@ -213,7 +234,10 @@ class SummaryStats::Impl {
         procs_(interner, FilterOf(window)),
         gc_(interner, window),
         leaks_(interner, {.filter = FilterOf(window)}),
-        waits_(interner, {.filter = FilterOf(window)}) {}
+        waits_(interner, {.filter = FilterOf(window)}),
+        network_(interner),
+        sleeps_(interner),
+        batches_(interner) {}
 
   void Begin(int64_t trace_start, EventFilter::Times window) {
     window_ = window_.And(window);
@@ -264,6 +288,7 @@ class SummaryStats::Impl {
 
   void AddLatencies();
   void AddPlaces();
+  void AddCandidates(std::vector<Suspicion> candidates);
 
   Interner& interner_;
   EventFilter::Times window_;
@@ -273,6 +298,11 @@ class SummaryStats::Impl {
   GcStats gc_;
   LeakStats leaks_;
   WaitStats waits_;
+  internal::NetworkWaits network_;
+  internal::SleepLoops sleeps_;
+  internal::WorkBatches batches_;
+  std::vector<TraceSummary::Generation> generations_;
+  internal::GenerationBegins begins_;
   int64_t begin_ = std::numeric_limits<int64_t>::max();
   TraceSummary summary_;
   absl::flat_hash_map<PlaceKey, TraceSummary::Place> places_;  // Without texts.
@@ -287,11 +317,17 @@ void SummaryStats::Impl::AddEvents(absl::Span<const Event> events) {
   gc_.AddEvents(events);
   leaks_.AddEvents(events);
   waits_.AddEvents(events);
+  network_.AddEvents(events);
+  sleeps_.AddEvents(events);
+  batches_.AddEvents(events);
   runs_.AddEvents(events);
   begin_ = std::min(begin_, events.front().time());
   for (const Event& event : events) {
     if (!window_.Has(event.time())) continue;
     ++summary_.events;
+    begins_.Add(event, [this](const TraceSummary::Generation& generation) {
+      generations_.push_back(generation);
+    });
     if (event.type() == EventType::kGCBegin) ++summary_.gc_cycles;
     if (event.type() == EventType::kHeapAlloc) {
       summary_.max_heap = std::max(summary_.max_heap, event.metric().value);
@@ -306,6 +342,9 @@ void SummaryStats::Impl::AddGoroutine(const GoInterval& interval) {
   gc_.AddGoroutine(interval);
   leaks_.AddGoroutine(interval);
   waits_.AddGoroutine(interval);
+  network_.AddGoroutine(interval);
+  sleeps_.AddGoroutine(interval);
+  batches_.AddGoroutine(interval);
   auto& entry = runs_.Begin(interval);
   if (interval.state == GoState::kRunning) {
     const Interval seen = interval.Seen();
@@ -328,6 +367,9 @@ void SummaryStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   gc_.Merge(std::move(next.gc_), ids);
   leaks_.Merge(std::move(next.leaks_), ids);
   waits_.Merge(std::move(next.waits_), ids);
+  network_.Merge(next.network_, ids);
+  sleeps_.Merge(next.sleeps_, ids);
+  batches_.Merge(next.batches_, ids);
   runs_.Merge(next.runs_, ids);
   for (const auto& [key, more] : next.places_) {
     TraceSummary::Place& place = places_[{key.kind, ids(key.reason), ids(key.function)}];
@@ -336,6 +378,7 @@ void SummaryStats::Impl::Merge(Impl& next, const InternerMap& ids) {
     place.longest = std::max(place.longest, more.longest);
   }
   begin_ = std::min(begin_, next.begin_);
+  generations_.insert(generations_.end(), next.generations_.begin(), next.generations_.end());
   summary_.events += next.summary_.events;
   summary_.gc_cycles += next.summary_.gc_cycles;
   summary_.max_heap = std::max(summary_.max_heap, next.summary_.max_heap);
@@ -389,6 +432,10 @@ void SummaryStats::Impl::AddPlaces() {
   Combine(&summary_.places);
 }
 
+void SummaryStats::Impl::AddCandidates(std::vector<Suspicion> candidates) {
+  for (Suspicion& candidate : candidates) summary_.candidates.push_back(std::move(candidate));
+}
+
 void SummaryStats::Impl::Finish(int64_t end) {
   goroutines_.Finish(end);
   latencies_.Finish(end);
@@ -400,6 +447,8 @@ void SummaryStats::Impl::Finish(int64_t end) {
   summary_.traces = 1;
   const int64_t begin = std::max(begin_, window_.from);
   summary_.duration = std::max<int64_t>(internal::Between(begin, end), 0);
+  sleeps_.Finish();
+  batches_.Finish(summary_.duration);
   for (const ProcLimit& limit : procs_.limits()) {
     summary_.gomaxprocs = std::max(summary_.gomaxprocs, limit.procs);
   }
@@ -408,6 +457,11 @@ void SummaryStats::Impl::Finish(int64_t end) {
   summary_.runnable = sum.runnable;
   summary_.idle_while_runnable = sum.idle_while_runnable;
   summary_.ready = procs_.ready();
+  constexpr size_t kEnds = TraceSummary::kGenerations;
+  if (generations_.size() > 2 * kEnds) {
+    generations_.erase(generations_.begin() + kEnds, generations_.end() - kEnds);
+  }
+  summary_.generations = std::move(generations_);
   AddLatencies();
   AddPlaces();
   for (const GoroutineGroup& group : goroutines_.groups()) {
@@ -443,9 +497,10 @@ void SummaryStats::Impl::Finish(int64_t end) {
                                               .goroutines = goroutines_.groups(),
                                               .window = window_,
                                               .duration = summary_.duration};
-  for (Suspicion& candidate : internal::FindProcCandidates(input, interner_)) {
-    summary_.candidates.push_back(std::move(candidate));
-  }
+  AddCandidates(internal::FindProcCandidates(input, interner_));
+  AddCandidates(network_.FindCandidates(summary_.duration));
+  AddCandidates(sleeps_.FindCandidates(summary_.duration));
+  AddCandidates(batches_.FindCandidates(summary_.duration));
   for (Suspicion& candidate : summary_.candidates) {
     Combine(&candidate.places);
     Combine(&candidate.culprits);

@@ -125,6 +125,7 @@ void VisitCandidate(T& candidate, const Visit& visit) {
   visit("deadlines", candidate.deadlines);
   visit("goroutines", candidate.goroutines);
   visit("grown", candidate.grown);
+  visit("empty", candidate.empty);
   visit("runs", candidate.runs);
   visit("own_ns", candidate.own);
   visit("peers_ns", candidate.peers);
@@ -132,6 +133,12 @@ void VisitCandidate(T& candidate, const Visit& visit) {
   visit("places", candidate.places);
   visit("culprits", candidate.culprits);
   visit("victims", candidate.victims);
+}
+
+template <class T, class Visit>
+void VisitGeneration(T& generation, const Visit& visit) {
+  visit("begin_ns", generation.begin);
+  visit("wall_ns", generation.wall);
 }
 
 template <class T, class Visit>
@@ -151,6 +158,7 @@ void VisitSummary(T& summary, const Visit& visit) {
   visit("places", summary.places);
   visit("leaks", summary.leaks);
   visit("longest_run", summary.longest_run);
+  visit("generations", summary.generations);
   visit("candidates", summary.candidates);
 }
 
@@ -205,6 +213,7 @@ class Writer {
   GOTRACE_OBJECT(TraceSummary::Function, VisitFunction)
   GOTRACE_OBJECT(TraceSummary::Place, VisitPlace)
   GOTRACE_OBJECT(TraceSummary::Leak, VisitLeak)
+  GOTRACE_OBJECT(TraceSummary::Generation, VisitGeneration)
   GOTRACE_OBJECT(TraceSummary::Suspicion::Part, VisitPart)
   GOTRACE_OBJECT(TraceSummary::Suspicion, VisitCandidate)
 #undef GOTRACE_OBJECT
@@ -313,6 +322,7 @@ class ObjectReader {
   GOTRACE_OBJECT(TraceSummary::Function, VisitFunction)
   GOTRACE_OBJECT(TraceSummary::Place, VisitPlace)
   GOTRACE_OBJECT(TraceSummary::Leak, VisitLeak)
+  GOTRACE_OBJECT(TraceSummary::Generation, VisitGeneration)
   GOTRACE_OBJECT(TraceSummary::Suspicion::Part, VisitPart)
   GOTRACE_OBJECT(TraceSummary::Suspicion, VisitCandidate)
 #undef GOTRACE_OBJECT
@@ -357,8 +367,13 @@ void AppendSuspicion(const TraceSummary::Suspicion& suspicion, const TraceSummar
 void AppendSummaryMembers(const TraceSummary& summary, JsonWriter* json) {
   VisitSummary(summary, Writer(json));
   json->Key("suspicions");
+  AppendSuspicions(summary.Suspicions(), summary, json);
+}
+
+void AppendSuspicions(absl::Span<const TraceSummary::Suspicion> suspicions,
+                      const TraceSummary& summary, JsonWriter* json) {
   json->BeginArray();
-  for (const TraceSummary::Suspicion& suspicion : summary.Suspicions()) {
+  for (const TraceSummary::Suspicion& suspicion : suspicions) {
     AppendSuspicion(suspicion, summary, json);
   }
   json->EndArray();

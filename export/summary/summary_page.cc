@@ -204,15 +204,8 @@ void AppendSuspicions(const TraceSummary& summary, size_t width, TextBuffer* out
   const std::vector<Suspicion> suspicions = summary.Suspicions();
   if (suspicions.empty()) return out->Append("\nNothing suspicious was found.\n");
   out->Append("\nSuspicions (time that goroutines lost; 1.0 is one goroutine, all the time)\n");
-  for (size_t i = 0; i < std::min(suspicions.size(), kSuspicionRows); ++i) {
-    const Suspicion& suspicion = suspicions[i];
-    const double cost = ShareOf(suspicion.Cost(), summary.duration);
-    const std::string row = absl::StrFormat("%6.2f  %-9s  ", cost, SuspicionId(suspicion.kind));
-    out->Append(row);
-    AppendWrapped(SuspicionText(suspicion, summary), row.size(), width, out);
-    out->Append(std::string(row.size(), ' '), "gotrace-dump ", SuspicionCommand(suspicion.kind),
-                "\n");
-  }
+  AppendSuspicionRows(absl::MakeSpan(suspicions).first(std::min(suspicions.size(), kSuspicionRows)),
+                      summary, width, out);
   if (suspicions.size() > kSuspicionRows) {
     out->Append("   and ", suspicions.size() - kSuspicionRows, " more (--json)\n");
   }
@@ -279,6 +272,17 @@ std::string StoppedText(const Suspicion& s, const TraceSummary& summary) {
   return absl::StrCat(text, VictimsText(s));
 }
 
+std::string ImbalanceText(const Suspicion& s, const TraceSummary& summary) {
+  const uint64_t batches = s.lost.count();
+  const std::string who = summary.traces == 1 ? absl::StrCat(" (G ", s.goroutine, ")") : "";
+  return absl::StrCat("Of ", s.others.count(), " goroutines of ", NameOrUnknown(s.start),
+                      ", created in ", PlaceText(MainPlaceOf(s)), ", one", who, " was busy for ",
+                      FormatNanoseconds(s.longest), ", and half of them for at most ",
+                      FormatNanoseconds(Signed(s.others.Quantile(0.5))),
+                      batches == 1 ? "" : absl::StrCat("; ", batches, " times such a one was late"),
+                      ". Others waited ", FormatNanoseconds(s.Cost()), " for it.", VictimsText(s));
+}
+
 }  // namespace
 
 Part MainPlaceOf(const Suspicion& s) {
@@ -288,6 +292,18 @@ Part MainPlaceOf(const Suspicion& s) {
     if (!parts->empty() && !is_elsewhere) return parts->front();
   }
   return {};
+}
+
+void AppendSuspicionRows(absl::Span<const Suspicion> suspicions, const TraceSummary& summary,
+                         size_t width, TextBuffer* out) {
+  for (const Suspicion& suspicion : suspicions) {
+    const double cost = ShareOf(suspicion.Cost(), summary.duration);
+    const std::string row = absl::StrFormat("%6.2f  %-9s  ", cost, SuspicionId(suspicion.kind));
+    out->Append(row);
+    AppendWrapped(SuspicionText(suspicion, summary), row.size(), width, out);
+    out->Append(std::string(row.size(), ' '), "gotrace-dump ", SuspicionCommand(suspicion.kind),
+                "\n");
+  }
 }
 
 std::string SuspicionText(const Suspicion& s, const TraceSummary& summary) {
@@ -332,6 +348,20 @@ std::string SuspicionText(const Suspicion& s, const TraceSummary& summary) {
       return GcText(s, summary);
     case SuspicionKind::kStopped:
       return StoppedText(s, summary);
+    case SuspicionKind::kIo:
+      return absl::StrCat(count, count == 1 ? " wait" : " waits", " for the network in ", place,
+                          ": ", cost, ", p50 ", p50, ", p99 ",
+                          FormatNanoseconds(Signed(s.lost.Quantile(0.99))), ", up to ", max, ".",
+                          VictimsText(s));
+    case SuspicionKind::kPolling:
+      return absl::StrCat(
+          "Goroutines of ", NameOrUnknown(s.start), " sleep ",
+          FormatNanoseconds(Signed(2 * s.lost.Quantile(0.5))), " in ", place,
+          " again and again, and after ", count, " of ", count + s.others.count(),
+          " sleeps there was something to do. It had waited for half of the sleep: ", cost,
+          " in all.");
+    case SuspicionKind::kImbalance:
+      return ImbalanceText(s, summary);
   }
   return "";
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "gotrace/trace_summary.h"
 #include "util/text_buffer.h"
 
@@ -18,6 +19,11 @@ TraceSummary::Suspicion::Part MainPlaceOf(const TraceSummary::Suspicion& suspici
 // Returns what was found, with its numbers, the place and the victims, as one or more sentences.
 // `summary` is the one that has the suspicion.
 std::string SuspicionText(const TraceSummary::Suspicion& suspicion, const TraceSummary& summary);
+
+// Appends the suspicions of `summary`, most of the cost first, each with its cost for each second
+// of the trace and the command that shows more.
+void AppendSuspicionRows(absl::Span<const TraceSummary::Suspicion> suspicions,
+                         const TraceSummary& summary, size_t width, TextBuffer* out);
 
 // Appends a page of about 40 lines, of at most `width` columns.
 void AppendSummaryPage(const TraceSummary& summary, size_t width, TextBuffer* out);

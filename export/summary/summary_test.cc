@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -45,10 +46,12 @@ TraceSummary Summarize(const std::string& name) {
 }
 
 TEST(SummaryStats, AreTheSameHoweverTheTraceIsCut) {
-  for (const TestTrace& test : TestTraces()) {
-    SCOPED_TRACE(test.name);
+  std::vector<std::string> names = {"../diagnosis/polling.trace", "../diagnosis/imbalance.trace"};
+  for (const TestTrace& test : TestTraces()) names.emplace_back(test.name);
+  for (const std::string& name : names) {
+    SCOPED_TRACE(name);
     const std::unique_ptr<AnalysisSink> whole = ExpectSameHoweverCut(
-        ReadTestTrace(test.name), [](AnalysisSink::Options options) { return MakeSink(options); },
+        ReadTestTrace(name), [](AnalysisSink::Options options) { return MakeSink(options); },
         [](const AnalysisSink& sink) { return FormatSummaryJson(SummaryOf(sink)); });
     // It is one page.
     const std::string page = FormatSummary(SummaryOf(*whole));
@@ -228,13 +231,19 @@ class Program {
     At(end, events_.Builder(EventType::kGoSyscallEnd, 0, 1, g)
                 .Transition(GoId{g}, GoState::kSyscall, GoState::kRunning));
   }
-  // Goroutine 1 creates goroutine `g`.
-  void Create(int64_t g, int64_t time, const Stack& start) {
+  // Goroutine `by` creates goroutine `g`.
+  void Create(int64_t g, int64_t time, const Stack& start, int64_t by = 1,
+              const Stack& creation = {}) {
     known_.insert(g);
-    At(time, events_.Builder(EventType::kGoCreate, 0, 0, 1)
+    At(time, events_.Builder(EventType::kGoCreate, 0, 0, by)
                  .Transition(GoId{g}, GoState::kNotExist, GoState::kRunnable)
-                 .TransitionStack(start));
+                 .TransitionStack(start)
+                 .Stack(creation));
     Run(g, time);
+  }
+  void End(int64_t g, int64_t time) {
+    At(time, events_.Builder(EventType::kGoDestroy, 0, 1, g)
+                 .Transition(GoId{g}, GoState::kRunning, GoState::kNotExist));
   }
 
   TraceSummary Summarize(int64_t length = 1000) {
@@ -431,6 +440,187 @@ TEST(Suspicions, NameLeaksThatGrow) {
   EXPECT_EQ(SuspicionsOf(other.Summarize()), "");
 }
 
+// A goroutine sleeps 60 times for 10 ms, and after each third time it has something to do.
+TEST(Suspicions, NameLoopsThatPoll) {
+  const Program::Stack sleep = {{1, "time.Sleep", "/go/src/runtime/time.go", 1},
+                                {2, "main.consume", "/src/main.go", 34},
+                                {3, "main.worker", "/src/main.go", 50}};
+  const Program::Stack receive = {{1, "runtime.chanrecv1", "", 1}, {2, "main.receive", "", 2}};
+  const Program::Stack send = {{1, "runtime.chansend1", "", 1}, {2, "main.consume", "", 35}};
+  const std::string expected =
+      "polling: Goroutines of main.worker sleep 10.0 ms in main.consume main.go:34 -> time.Sleep "
+      "again and again, and after 20 of 59 sleeps there was something to do. It had waited for "
+      "half of the sleep: 100 ms in all.\n";
+  // It runs for a millisecond, or it wakes another goroutine.
+  for (const bool wakes : {false, true}) {
+    Program program;
+    int64_t time = 10;
+    for (int64_t i = 0; i < 60; ++i) {
+      program.Wait(7, time, time + 10, "sleep", sleep);
+      time += 10;
+      if (i % 3 != 0) continue;
+      if (wakes) {
+        program.Wait(8, time - 5, time, "chan receive", receive, 7, send);
+      } else {
+        ++time;
+      }
+    }
+    EXPECT_EQ(SuspicionsOf(program.Summarize()), expected) << wakes;
+  }
+}
+
+// Jobs waited for 896 ms, as the program measured. A trace does not say when they came.
+TEST(Suspicions, NameTheLoopThatPollsForJobs) {
+  const TraceSummary summary = Summarize("../diagnosis/polling.trace");
+  const std::vector<TraceSummary::Suspicion> found = summary.Suspicions();
+  ASSERT_EQ(found.size(), 1) << SuspicionsOf(summary);
+  EXPECT_EQ(found[0].kind, SuspicionKind::kPolling);
+  EXPECT_EQ(MainPlaceOf(found[0]).function, "main.consume");
+  EXPECT_EQ(found[0].line, 34);
+  EXPECT_NEAR(static_cast<double>(found[0].Cost()), 896 * kMillisecond, 90 * kMillisecond);
+  EXPECT_EQ(found[0].lost.count() + found[0].others.count(), 174);
+  EXPECT_NEAR(static_cast<double>(found[0].lost.count()), 148, 1);
+}
+
+TEST(Suspicions, NameTheGoroutineThatHasMostOfTheWork) {
+  const TraceSummary summary = Summarize("../diagnosis/imbalance.trace");
+  const std::vector<TraceSummary::Suspicion> found = summary.Suspicions();
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].kind, SuspicionKind::kImbalance) << SuspicionsOf(summary);
+  EXPECT_EQ(found[0].start, "main.main.func1");
+  EXPECT_EQ(MainPlaceOf(found[0]).function, "main.main");
+  // In one of the four batches, others were busy for more than half as long.
+  EXPECT_EQ(found[0].lost.count(), 3);
+  EXPECT_EQ(found[0].others.count(), 12);
+  EXPECT_EQ(found[0].goroutine, 5);
+}
+
+// It does the same after each sleep, or sleeps for different times.
+TEST(Suspicions, AreNotRaisedByLoopsThatPace) {
+  const Program::Stack sleep = {{1, "time.Sleep", "", 1}, {2, "main.load", "/src/main.go", 34}};
+  const auto suspicions_of = [&](const std::function<int64_t(int64_t)>& length,
+                                 const std::function<int64_t(int64_t)>& run) {
+    Program program;
+    int64_t time = 10;
+    for (int64_t i = 0; i < 40; ++i) {
+      program.Wait(7, time, time + length(i), "sleep", sleep);
+      time += length(i) + run(i);
+    }
+    return SuspicionsOf(program.Summarize());
+  };
+  const auto same = [](int64_t /*i*/) { return 10; };
+  const auto third = [](int64_t i) { return i % 3 == 0 ? 1 : 0; };
+  EXPECT_NE(suspicions_of(same, third), "");
+  EXPECT_EQ(suspicions_of(same, [](int64_t /*i*/) { return 0; }), "");
+  EXPECT_EQ(suspicions_of(same, [](int64_t /*i*/) { return 1; }), "");
+  EXPECT_EQ(suspicions_of([](int64_t i) { return i % 2 == 0 ? 10 : 30; }, third), "");
+  // Too seldom.
+  EXPECT_EQ(suspicions_of(same, [](int64_t i) { return i % 10 == 0 ? 1 : 0; }), "");
+}
+
+// Goroutine 5 creates four others, and waits until goroutine `last` ends, which has most to do.
+TraceSummary SummarizeBatch(const std::vector<int64_t>& ends, int64_t last) {
+  const Program::Stack start = {{9, "main.work", "/src/main.go", 40}};
+  const Program::Stack all = {{1, "main.all", "/src/main.go", 30},
+                              {2, "main.main", "/src/main.go", 10}};
+  Program::Stack wait = all;
+  wait.insert(wait.begin(), {3, "sync.(*WaitGroup).Wait", "/go/src/sync/waitgroup.go", 1});
+  Program program;
+  program.Wait(5, 1, 10, "sleep", {{4, "main.main", "/src/main.go", 9}});
+  for (size_t i = 0; i < ends.size(); ++i) {
+    program.Create(11 + static_cast<int64_t>(i), 10, start, 5, all);
+  }
+  program.Wait(5, 10, 250, "sync", wait, last, {{5, "sync.(*WaitGroup).Done", "", 1}, start[0]});
+  for (size_t i = 0; i < ends.size(); ++i) program.End(11 + static_cast<int64_t>(i), ends[i]);
+  return program.Summarize();
+}
+
+TEST(Suspicions, NameWorkThatIsDividedUnequally) {
+  EXPECT_EQ(SuspicionsOf(SummarizeBatch({30, 30, 30, 250}, 14)),
+            "imbalance: Of 4 goroutines of main.work, created in main.all main.go:30, one (G 14) "
+            "was busy for 240 ms, and half of them for at most 20.4 ms. Others waited 165 ms for "
+            "it. Victims: main.main.\n");
+  // They are about as busy, or nobody waits for the one that is busy, or there are only two.
+  EXPECT_EQ(SuspicionsOf(SummarizeBatch({200, 220, 230, 250}, 14)), "");
+  EXPECT_EQ(SuspicionsOf(SummarizeBatch({30, 30, 250, 900}, 13)), "");
+  EXPECT_EQ(SuspicionsOf(SummarizeBatch({30, 250}, 12)), "");
+}
+
+// Goroutine 7 waits 25 times for 10 ms for an answer. Goroutine 9 writes it, if the program does.
+class Client {
+ public:
+  explicit Client(bool is_answered_here) {
+    for (int64_t i = 0; i < 25; ++i) {
+      begin_ = 10 + 20 * i;
+      if (is_answered_here) program_.Call(9, begin_ + 9, begin_ + 10, kWrite);
+      steps_.push_back(begin_);
+    }
+  }
+
+  // With a connection of its own.
+  std::string OfConnection() {
+    for (const int64_t begin : steps_) program_.Wait(7, begin, begin + 10, "network", kRead);
+    return SuspicionsOf(program_.Summarize());
+  }
+  // With net/http, whose goroutine 8 reads the answer.
+  std::string OfRequest() {
+    for (const int64_t begin : steps_) {
+      program_.Wait(8, begin, begin + 10, "network", kReadLoop);
+      program_.Wait(7, begin, begin + 10, "select", kRoundTrip, 8, kReadLoop);
+    }
+    return SuspicionsOf(program_.Summarize());
+  }
+
+ private:
+  const Program::Stack kWrite = {{1, "syscall.write", "", 1},
+                                 {2, "net.(*conn).Write", "", 2},
+                                 {3, "main.serve", "/src/server.go", 3}};
+  const Program::Stack kRead = {{1, "internal/poll.(*FD).Read", "", 1},
+                                {2, "net.(*conn).Read", "", 2},
+                                {7, "main.fetch", "/src/main.go", 7}};
+  const Program::Stack kReadLoop = {{1, "internal/poll.(*FD).Read", "", 1},
+                                    {2, "net/http.(*persistConn).readLoop", "", 2}};
+  const Program::Stack kRoundTrip = {{1, "runtime.selectgo", "", 1},
+                                     {2, "net/http.(*persistConn).roundTrip", "", 2},
+                                     {3, "net/http.Get", "", 3},
+                                     {7, "main.fetch", "/src/main.go", 7}};
+  Program program_;
+  int64_t begin_ = 0;
+  std::vector<int64_t> steps_;
+};
+
+TEST(Suspicions, NameWaitsForTheNetwork) {
+  EXPECT_EQ(Client(/*is_answered_here=*/false).OfConnection(),
+            "io: 25 waits for the network in main.fetch main.go:7 -> net.(*conn).Read: 250 ms, p50 "
+            "10.0 ms, p99 10.0 ms, up to 10.0 ms. Victims: main.fetch.\n");
+  EXPECT_EQ(Client(/*is_answered_here=*/false).OfRequest(),
+            "io: 25 waits for the network in main.fetch main.go:7 -> net/http.Get: 250 ms, p50 "
+            "10.0 ms, p99 10.0 ms, up to 10.0 ms. Victims: main.fetch.\n");
+  // What delays this program's own answers is suspected elsewhere.
+  EXPECT_EQ(Client(/*is_answered_here=*/true).OfConnection(), "");
+  EXPECT_EQ(Client(/*is_answered_here=*/true).OfRequest(), "");
+}
+
+// Goroutine 5 accepts connections, and a goroutine for each waits for requests.
+TEST(Suspicions, AreNotRaisedByServersThatAreIdle) {
+  const Program::Stack accept = {{1, "internal/poll.(*FD).Accept", "", 1},
+                                 {2, "net.(*netFD).accept", "", 2},
+                                 {3, "main.listen", "/src/server.go", 3}};
+  const Program::Stack creation = {{4, "main.listen", "/src/server.go", 4}};
+  const Program::Stack start = {{5, "main.serve", "/src/server.go", 10}};
+  const Program::Stack read = {{6, "net.(*conn).Read", "", 6},
+                               {7, "main.serve", "/src/server.go", 12}};
+  for (const int64_t creator : {5, 6}) {
+    Program program;
+    program.Wait(5, 1, 10, "network", accept);
+    program.Wait(6, 1, 10, "sleep", {{8, "main.connect", "/src/client.go", 1}});
+    const Program::Stack& by = creator == 5 ? creation : Program::Stack{{9, "main.connect", "", 2}};
+    program.Create(7, 10, start, creator, by);
+    for (int64_t i = 0; i < 25; ++i) program.Wait(7, 11 + 20 * i, 21 + 20 * i, "network", read);
+    EXPECT_EQ(SuspicionsOf(program.Summarize()).empty(), creator == 5);
+  }
+}
+
 // Fast calls are no fault, however many, and however long a few of them take.
 TEST(Suspicions, AreNotRaisedByFastCalls) {
   for (const auto& [fast, slow] : {std::pair(9950, 50), std::pair(9900, 100)}) {
@@ -444,6 +634,31 @@ TEST(Suspicions, AreNotRaisedByFastCalls) {
     summary.functions.push_back({.name = "main.hash", .syscall = calls.Cost()});
     EXPECT_EQ(summary.Suspicions().size(), slow >= 100 ? 1 : 0);
   }
+}
+
+// A new build moves lines.
+TEST(Suspicions, AreTheSameInAnotherLine) {
+  const auto leak_in = [](const std::string& function, uint64_t line) {
+    TraceSummary summary;
+    summary.traces = 1;
+    summary.duration = 1000 * kMillisecond;
+    TraceSummary::Suspicion& leak = summary.candidates.emplace_back();
+    leak.kind = SuspicionKind::kLeak;
+    leak.function = function;
+    leak.line = line;
+    leak.grown = 10;
+    leak.lost.Add(30 * kMillisecond);
+    return summary;
+  };
+  const TraceSummary before = leak_in("main.query", 11);
+  ASSERT_EQ(before.Suspicions().size(), 1);
+  EXPECT_TRUE(NewSuspicions(before, leak_in("main.query", 12)).empty());
+  const std::vector<TraceSummary::Suspicion> other =
+      NewSuspicions(before, leak_in("main.fetch", 11));
+  ASSERT_EQ(other.size(), 1);
+  EXPECT_EQ(other[0].function, "main.fetch");
+  EXPECT_EQ(NewSuspicions(TraceSummary(), before).size(), 1);
+  EXPECT_TRUE(NewSuspicions(before, TraceSummary()).empty());
 }
 
 // Ps that do what a test says. Times are in milliseconds.

@@ -109,26 +109,35 @@ struct TraceSummary {
 
     SuspicionKind kind = SuspicionKind::kLock;
     std::string reason = {};    // As GoInterval::reason; "" for syscalls.
-    std::string start = {};     // kPool, kLeak, kHog: the function that the goroutines started in.
+    std::string start = {};     // kPool, kLeak, kHog, kPolling, kImbalance: the function that the
+                                // goroutines started in.
     std::string function = {};  // These are the members of WaitPlace, if there is one place for
     std::string library = {};   // each. A candidate for kLock or kSyscalls is in all lines of a
     uint64_t line = 0;          // function, and has no `line`.
 
-    Histogram lost;    // What it costs: waits, calls, stops. Of kLeak: the goroutines' last waits.
-    Histogram others;  // kTimeouts, kPool: the other waits in the same place.
+    // What it costs: waits, calls, stops. Of kLeak: the goroutines' last waits. Of kPolling: half of
+    // each sleep after which there was something to do. Of kImbalance: for each batch of
+    // goroutines, how much longer one of them was busy than they were on average.
+    Histogram lost;
+
+    // kTimeouts, kPool: the other waits in the same place. kIo: those for answers of this program.
+    // kPolling: half of each other sleep. kImbalance: how long each of the goroutines was busy.
+    Histogram others;
 
     // What it costs besides `lost`: kFewProcs, kIdleProcs, kHog: the time in which goroutines were
     // ready; kAssists, kGc, kStopped: the same, and time in assists, of mark workers that took a P
     // from the program, and in waits for GC cycles.
     int64_t charged = 0;
 
-    // kLock: the longest wait that had not ended. kHog: the longest run.
+    // kLock: the longest wait that had not ended. kHog: the longest run. kImbalance: how long the
+    // goroutine was busy that was it longest.
     int64_t longest = 0;
-    int64_t goroutine = -1;  // kHog: whose that was; -1 if unknown.
+    int64_t goroutine = -1;  // kHog, kImbalance: whose that was; -1 if unknown.
 
     uint64_t deadlines = 0;   // kTimeouts: how many of `lost` a context's deadline ended.
     uint64_t goroutines = 0;  // kPool: how many goroutines waited, up to 3.
     uint64_t grown = 0;       // kLeak: how many blocked after half of the trace.
+    uint64_t empty = 0;       // kPolling: how many of `others` ended with nothing to do.
     uint64_t runs = 0;        // kHog: the most long runs that one goroutine had.
 
     // Parts of the cost: kFewProcs: without the time for which goroutines waited that live long and
@@ -149,6 +158,15 @@ struct TraceSummary {
 
     // Adds another one with the same key.
     void Merge(const Suspicion& other);
+  };
+
+  // When a generation of the trace began. The same generation in two traces is in windows of the
+  // flight recorder that overlap: both have its events.
+  struct Generation {
+    int64_t begin = 0;  // A value of Event::time().
+    int64_t wall = 0;   // By the wall clock, in nanoseconds since 1970 UTC; 0 if not in the trace.
+
+    friend auto operator<=>(const Generation&, const Generation&) = default;
   };
 
   uint64_t traces = 0;
@@ -173,6 +191,11 @@ struct TraceSummary {
   // The longest uninterrupted run on a P of a goroutine of the program.
   Longest longest_run;
 
+  // Of one trace, the first and the last generations that begin in the window, at most
+  // kGenerations of each. Empty for several traces.
+  static constexpr size_t kGenerations = 16;
+  std::vector<Generation> generations;
+
   // Everything that may be suspected, by cost, most first. What is suspected depends on the sums of
   // all traces: see Suspicions(). Places that lost less than 1 % of the length of a trace are left
   // out there, except for leaks.
@@ -189,6 +212,11 @@ struct TraceSummary {
   // Sets every member `file`.
   void SetFile(const std::string& file);
 };
+
+// Returns the suspicions of `after` that `before` does not have, also not in another line of the
+// same function.
+std::vector<TraceSummary::Suspicion> NewSuspicions(const TraceSummary& before,
+                                                   const TraceSummary& after);
 
 // Summarises a trace. Memory is in proportion to the distinct stacks in which goroutines wait, to
 // the goroutines that exist at a time, to the events of a generation, to the cycles of the garbage

@@ -240,13 +240,11 @@ class ArgumentParser {
     }
     if (absl::Status status = CheckFirstName(); !status.ok()) return status;
     const CommandText& text = line_.command->text();
-    const size_t max_files = text.takes_two_files ? 2 : 1;
-    if (names_.size() > max_files && !text.takes_several_files) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "`", text.name, "` takes ", text.takes_two_files ? "one or two FILEs" : "one FILE",
-          ", found ", QuotedUnlessPlain(names_[0]), " and ", QuotedUnlessPlain(names_[1]),
-          text.takes_two_files ? " and more; " : "; ",
-          NamesOf(commands_, /*only_several_files=*/true), " take several"));
+    if (names_.size() > 1 && !text.takes_several_files && !text.compares_files) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("`", text.name, "` takes one FILE, found ", QuotedUnlessPlain(names_[0]),
+                       " and ", QuotedUnlessPlain(names_[1]), "; ",
+                       NamesOf(commands_, /*only_several_files=*/true), " take several"));
     }
     if (std::count(names_.begin(), names_.end(), "-") > 1) {
       return absl::InvalidArgumentError(

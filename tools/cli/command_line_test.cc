@@ -124,7 +124,7 @@ TEST_F(CommandLineTest, Files) {
   ExpectLine({"a.out", "--", "info"}, "events", {"a.out", "info"});
   for (const auto& command : MakeCommands()) {
     const std::string name(command->text().name);
-    if (command->text().takes_several_files || command->text().takes_two_files) {
+    if (command->text().takes_several_files || command->text().compares_files) {
       ExpectLine(Words(name, {"a", "b"}), name, {"a", "b"});
     } else {
       ExpectError(
@@ -168,6 +168,7 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"to", "2s"},
                                                      {"at", "2s"},
                                                      {"fail-above", "3"},
+                                                     {"base", "before"},
                                                      {"convert to", "chrome"},
                                                      {"until", "2s"},
                                                      {"profile type", "sync"},

@@ -67,7 +67,7 @@ absl::Status TableCommand::PrintResult(const ReadResult& result, FileOutput* out
   const uint64_t top = top_ == kDefaultTop ? (format_ == kTable ? kTextRows : 0) : top_;
   if (top > 0) table.Truncate(top);
   const std::string file = output->name();
-  const absl::string_view file_column = output->several() ? "file" : "";
+  const absl::string_view file_column = output->several() ? this->file_column() : "";
   TextBuffer& out = output->buffer();
   const auto flush = [output] { output->out().MaybeFlush(); };
   switch (format_) {
@@ -85,7 +85,7 @@ absl::Status TableCommand::PrintResult(const ReadResult& result, FileOutput* out
     case kJson: {
       JsonWriter json(&out);
       json.BeginObject();
-      AppendFileMembers(file, &json);
+      AppendFileMembers(ObjectName(*output), &json);
       AppendOwnMembers(&json);
       AppendCompleteness(result.status, result.losses, &json);
       json.Key(RowsName());

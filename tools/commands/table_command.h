@@ -35,6 +35,12 @@ class TableCommand : public AnalysisCommand {
   // Returns the column by which the rows are sorted unless --sort is given; "" to keep their order.
   virtual absl::string_view DefaultSort() const { return ""; }
 
+  // Returns the name of the column with the file, in CSV and JSON lines about several files.
+  virtual absl::string_view file_column() const { return "file"; }
+
+  // Returns the name of the file that a JSON object is about.
+  virtual std::string ObjectName(const FileOutput& output) const { return output.name(); }
+
   // Adds members to the JSON object with the rows.
   virtual void AppendOwnMembers(JsonWriter* /*json*/) const {}
 
@@ -45,6 +51,9 @@ class TableCommand : public AnalysisCommand {
   };
   virtual OwnFormat own_format() const { return {}; }
   bool prints_own_format() const { return format_ == kOwnFormat; }
+
+  // Returns whether the table is for people.
+  bool prints_text() const { return format_ == kTable; }
 
   // Returns whether the result is printed as a table.
   virtual bool PrintsTable() const { return !prints_own_format(); }

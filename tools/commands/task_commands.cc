@@ -9,9 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/go_stats.h"
@@ -21,6 +25,7 @@
 #include "tools/cli/registry.h"
 #include "tools/commands/table_command.h"
 #include "tools/commands/time_columns.h"
+#include "util/quote.h"
 
 namespace gotrace::internal {
 namespace {
@@ -85,6 +90,25 @@ class LogSearch {
   const std::string text_;
   std::set<TaskId> tasks_;
 };
+
+// Accepts a text, or bytes as in hex:1a2b.
+SetFlag SetLogText(std::string* log) {
+  return [log](absl::string_view text) {
+    absl::string_view digits = text;
+    if (!absl::ConsumePrefix(&digits, "hex:")) {
+      *log = std::string(text);
+      return absl::OkStatus();
+    }
+    const bool is_hex = absl::c_all_of(
+        digits, [](char c) { return absl::ascii_isxdigit(static_cast<unsigned char>(c)); });
+    if (digits.empty() || digits.size() % 2 != 0 || !is_hex) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("expected bytes in hexadecimal, as in hex:1a2b, found ", Quoted(text)));
+    }
+    *log = absl::HexStringToBytes(digits);
+    return absl::OkStatus();
+  };
+}
 
 // Selects the tasks or regions to print.
 struct SpanFilter {
@@ -332,6 +356,11 @@ Table StoryTable(absl::Span<const StoryRow> rows, const Interner& interner) {
            [&interner](Row r) { return LeafFunction(r.woken_by.stack, interner); })
       .Add("", "DETAIL", kNone, [&interner](Row r) { return DetailText(r, interner); })
       .Add("function", "IN", kNone, [&interner](Row r) { return LeafFunction(r.stack, interner); })
+      .Add("text_hex", "", kNone,
+           [&interner](Row r) {
+             const absl::string_view text = interner.String(r.text);
+             return IsUtf8(text) ? std::string() : absl::BytesToHexString(text);
+           })
       .ToTable();
 }
 
@@ -360,8 +389,9 @@ class SpansCommand final : public TableCommand {
     if (kIsTask) {
       flags.push_back({.name = "log",
                        .value = "TEXT",
-                       .help = "Only tasks with a log message that contains the text.",
-                       .set = SetText(&spans_.log)});
+                       .help = "Only tasks with a log message that contains the text; hex:1a2b for "
+                               "bytes in hexadecimal.",
+                       .set = SetLogText(&spans_.log)});
       flags.push_back({.name = "id",
                        .value = "ID",
                        .help = "Print what happened in this task, in order.",
