@@ -3,12 +3,13 @@
 #ifndef GOTRACE_ANALYSIS_INTERVALS_SUMS_BY_START_H_
 #define GOTRACE_ANALYSIS_INTERVALS_SUMS_BY_START_H_
 
-#include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "analysis/intervals/partial_goroutines.h"
+#include "analysis/intervals/selected_names.h"
 #include "gotrace/interner.h"
 #include "gotrace/state_tracker.h"
 
@@ -35,10 +36,10 @@ class SumsByStart {
   };
   using Entry = typename PartialGoroutines<Data>::Entry;
 
-  // Counts only goroutines that started in `only_start`, unless it is "". `*interner` must outlive
-  // this object.
-  SumsByStart(Interner* interner, std::string only_start)
-      : interner_(*interner), only_start_(std::move(only_start)) {}
+  // Counts only goroutines that started in a function whose whole name the pattern `only_start`
+  // matches, unless it is "". `*interner` must outlive this object.
+  SumsByStart(Interner* interner, absl::string_view only_start)
+      : interner_(*interner), starts_(interner, only_start, SelectedNames::Of::kWhole) {}
 
   // Call it with all events, before the intervals that they end.
   void AddEvents(absl::Span<const Event> events) { goroutines_.AddEvents(events); }
@@ -78,9 +79,7 @@ class SumsByStart {
   }
 
   // Returns whether goroutines that started in `start` count.
-  bool IsSelected(StringId start) const {
-    return only_start_.empty() || interner_.String(start) == only_start_;
-  }
+  bool IsSelected(StringId start) { return starts_.Has(start); }
 
   // Adds the sums of `next`, which received the following part of the trace.
   void Merge(SumsByStart& next, const InternerMap& ids) {
@@ -119,7 +118,7 @@ class SumsByStart {
   }
 
   Interner& interner_;
-  const std::string only_start_;
+  SelectedNames starts_;
   Sums sums_;
   PartialGoroutines<Data> goroutines_{
       [this](Entry& entry) { Settle(&entry.data); },

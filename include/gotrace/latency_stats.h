@@ -88,7 +88,8 @@ class LatencyStats final : public MergeableAnalysis<LatencyStats> {
     // How many cases to keep of each kind and reason. The longest ones are kept.
     size_t cases = 0;
 
-    // Only goroutines that started in this function; "" for all.
+    // Only goroutines that started in a function whose whole name this matches: an extended
+    // regular expression of POSIX, or the name itself; "" for all.
     std::string start = {};
 
     // Only goroutines that the filter selects are counted, and only times within its `times`.

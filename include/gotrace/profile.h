@@ -105,7 +105,8 @@ class Profile final : public MergeableAnalysis<Profile> {
     bool by_goroutine = false;
     bool by_proc = false;
 
-    // Only goroutines that started in this function; "" for all.
+    // Only goroutines that started in a function whose whole name this matches: an extended
+    // regular expression of POSIX, or the name itself; "" for all.
     std::string start;
 
     // Only goroutines that the filter selects. Samples of events, such as CPU samples, are limited

@@ -81,6 +81,8 @@ SetFlag SetSwitch(bool* value);
 SetFlag SetText(std::string* value);
 // Accepts numbers from `min` on.
 SetFlag SetNumber(uint64_t min, uint64_t* value);
+// Accepts regular expressions, as TextPattern has them.
+SetFlag SetPattern(std::string* value);
 // Accepts durations of 0 and more, as in 1.5s or 20ms.
 SetFlag SetDuration(std::optional<absl::Duration>* duration);
 // Accepts the names in `names`, in any case, and stores the position of the name.

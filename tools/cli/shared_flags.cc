@@ -210,6 +210,15 @@ Flag StackIdFlag(size_t* without_pc) {
           .set = SetChoice({"pc", "lines"}, without_pc)};
 }
 
+Flag StartFlag(absl::string_view help, std::string* pattern) {
+  return {.name = "func",
+          .value = "REGEX",
+          .help = absl::StrCat(help,
+                               " in a function with this name, as in main.worker: a regular "
+                               "expression for the whole name."),
+          .set = SetPattern(pattern)};
+}
+
 Flag SalvageFlag(bool* salvage) {
   return {.name = "salvage",
           .value = "",

@@ -37,6 +37,10 @@ Flag JobsFlag(absl::string_view help, uint64_t* jobs);
 // --stack-id=pc|lines. Sets `*without_pc` to 0 or 1.
 Flag StackIdFlag(size_t* without_pc);
 
+// --func=REGEX, which selects goroutines by the function that they started in. `help` is the begin
+// of a sentence that ends with it.
+Flag StartFlag(absl::string_view help, std::string* pattern);
+
 // --salvage
 Flag SalvageFlag(bool* salvage);
 

@@ -142,10 +142,7 @@ class LatencyCommand final : public TableCommand {
          .value = "N",
          .help = "Print the N longest waits of each kind and reason.",
          .set = SetNumber(1, &cases_)},
-        {.name = "func",
-         .value = "FUNCTION",
-         .help = "Only goroutines that started in this function, as in main.worker.",
-         .set = SetText(&options_.start)},
+        StartFlag("Only goroutines that started", &options_.start),
     };
   }
 

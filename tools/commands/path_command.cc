@@ -8,15 +8,22 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "analysis/intervals/selected_names.h"
+#include "analysis/intervals/stack_places.h"
 #include "export/json/json_text.h"
 #include "export/pprof/profile_frames.h"
 #include "gotrace/critical_path.h"
 #include "parser/event/trace_clock.h"
 #include "tools/cli/registry.h"
 #include "tools/commands/profile_table_command.h"
+#include "tools/commands/stack_columns.h"
 
 namespace gotrace::internal {
 namespace {
@@ -30,39 +37,62 @@ constexpr CommandText kText = {
         "blocked on something other than a goroutine. The path leads back from the goroutine that "
         "ended the task. While that goroutine was blocked until another one woke it up, the path "
         "is on the waker; before it was created, on its creator. The lengths of all pieces add up "
-        "to the length of the task.\n\n"
-        "With --type or --region, adds up the paths of all tasks or regions of a type, and prints "
-        "where most of the time was spent, or with -o writes a profile for `go tool pprof`.",
+        "to the length of the task. Without a flag that says whose path it is, it is that of the "
+        "slowest task, or of main if there are no tasks.\n\n"
+        "With --type, --region or --func, adds up the paths of all tasks, regions or goroutines of "
+        "a kind, and prints where most of the time was spent, or with -o writes a profile for `go "
+        "tool pprof`. --min, --max and --worst select the long ones; --by says what to add up, "
+        "also of a single path.",
     .examples =
+        "  gotrace-dump path trace.out\n"
         "  gotrace-dump path --task=282 trace.out\n"
         "  gotrace-dump path --g=7 --from=1s --to=1.5s trace.out\n"
-        "  gotrace-dump path --type=request trace.out\n"
+        "  gotrace-dump path --type=request --min=100ms --by=func trace.out\n"
+        "  gotrace-dump path --func='main.handle.*' --worst=10 trace.out\n"
         "  gotrace-dump path --region=query --format=folded trace.out | flamegraph.pl > out.svg\n",
 };
 
-// The paths to find: one of the members is set.
+// The paths to find. At most one of the first five members is set.
 struct PathChoice {
   std::optional<TaskId> task;
   std::optional<GoId> goroutine;
   std::string task_type;
   std::string region_type;
+  std::string start;  // A pattern for the functions in which goroutines started.
 
-  bool is_single() const { return task.has_value() || goroutine.has_value(); }
+  // Which of several paths to add up: by their length, and the longest of these.
+  std::optional<absl::Duration> min;
+  std::optional<absl::Duration> max;
+  uint64_t worst = 0;  // 0 for all.
+
+  bool has_limits() const { return min.has_value() || max.has_value() || worst > 0; }
+  bool names_nothing() const {
+    return !task.has_value() && !goroutine.has_value() && task_type.empty() &&
+           region_type.empty() && start.empty();
+  }
+  // Whether it is the path of the slowest task, or of main.
+  bool is_slowest() const { return names_nothing() && !has_limits(); }
+  bool is_single() const { return task.has_value() || goroutine.has_value() || is_slowest(); }
 };
+
+int64_t LengthOf(const PathSpan& span) { return TraceClock::Subtract(span.end, span.begin); }
 
 class PathAnalysis final : public Analysis {
  public:
-  PathAnalysis(Interner* interner, const PathChoice& choice, EventFilter::Times window)
+  // `keeps_pieces` says whether pieces() and ran() are needed.
+  PathAnalysis(Interner* interner, const PathChoice& choice, bool keeps_pieces,
+               EventFilter::Times window)
       : interner_(*interner),
         choice_(choice),
-        paths_(interner, {.window = window, .keep_procs = choice.is_single()}) {}
+        keeps_pieces_(keeps_pieces),
+        paths_(interner, {.window = window, .keep_procs = keeps_pieces, .by_region = true}) {}
 
   void AddEvents(absl::Span<const Event> events) override { paths_.AddEvents(events); }
   void AddGoroutine(const GoInterval& interval) override { paths_.AddGoroutine(interval); }
 
   void Finish(int64_t end) override {
     paths_.Finish(end);
-    const std::vector<PathSpan> spans = Spans();
+    const std::vector<PathSpan> spans = choice_.is_single() ? SingleSpan() : Spans();
     // This takes some seconds.
     constexpr uint64_t kMaxPieces = uint64_t{1} << 28;
     PathSum sum = paths_.Sum(spans, kMaxPieces);
@@ -72,7 +102,7 @@ class PathAnalysis final : public Analysis {
                                     " paths, which have too many pieces"));
     }
     found_ = !spans.empty();
-    if (!choice_.is_single() || spans.empty()) return;
+    if (!keeps_pieces_ || spans.empty()) return;
     pieces_ = paths_.Find(spans[0]);
     ran_ = paths_.HadProcsDuring(pieces_);
   }
@@ -88,34 +118,114 @@ class PathAnalysis final : public Analysis {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  std::vector<PathSpan> Spans() {
+  std::vector<PathSpan> SingleSpan() {
+    if (choice_.is_slowest()) return SlowestSpan();
     std::vector<PathSpan> spans;
     if (choice_.goroutine.has_value()) {
       if (const auto span = paths_.SpanOf(*choice_.goroutine)) spans.push_back(*span);
       return spans;
     }
-    const bool is_region = !choice_.region_type.empty();
-    const std::string& type = is_region ? choice_.region_type : choice_.task_type;
+    for (const PathSpan& span : paths_.tasks()) {
+      if (span.task != *choice_.task) continue;
+      spans.push_back(span);
+      NoteClips(span);
+    }
+    return spans;
+  }
+
+  // Returns the slowest of the tasks that are complete, else of all tasks, else main.
+  std::vector<PathSpan> SlowestSpan() {
+    const auto is_slower = [](const PathSpan& a, const PathSpan& b) {
+      const auto is_complete = [](const PathSpan& span) {
+        return !span.begin_clipped && !span.end_clipped;
+      };
+      return std::pair(is_complete(a), LengthOf(a)) > std::pair(is_complete(b), LengthOf(b));
+    };
+    const absl::Span<const PathSpan> tasks = paths_.tasks();
+    if (!tasks.empty()) {
+      const PathSpan& slowest = *absl::c_min_element(tasks, is_slower);
+      notes_.push_back(absl::StrCat("this is the slowest task, ", slowest.task.value, " (",
+                                    interner_.String(slowest.type), ", ",
+                                    FormatNanoseconds(LengthOf(slowest)), "), of ", tasks.size(),
+                                    "; --task=ID selects another"));
+      NoteClips(slowest);
+      return {slowest};
+    }
+    // The runtime starts it as the first goroutine.
+    const auto main = paths_.SpanOf(GoId{1});
+    if (!main.has_value()) return {};
+    notes_.emplace_back("there are no tasks, so this is main, goroutine 1; --g=ID selects another");
+    return {*main};
+  }
+
+  // What the spans of Spans() are, for people.
+  absl::string_view noun() const {
+    return !choice_.start.empty()         ? "goroutines"
+           : !choice_.region_type.empty() ? "regions"
+                                          : "tasks";
+  }
+
+  std::vector<PathSpan> Spans() {
+    const bool has_goroutines = !choice_.start.empty();
+    std::vector<PathSpan> all;
+    if (has_goroutines) {
+      all = paths_.goroutines();
+    } else {
+      const absl::Span<const PathSpan> some =
+          choice_.region_type.empty() ? paths_.tasks() : paths_.regions();
+      all.assign(some.begin(), some.end());
+    }
+    SelectedNames starts(&interner_, choice_.start, SelectedNames::Of::kWhole);
+    const std::string& type = choice_.region_type.empty() ? choice_.task_type : choice_.region_type;
+    std::vector<PathSpan> spans;
     uint64_t clipped = 0;
-    for (const PathSpan& span : is_region ? paths_.regions() : paths_.tasks()) {
-      if (choice_.task.has_value()) {
-        if (span.task != *choice_.task) continue;
+    size_t other_lengths = 0;
+    for (const PathSpan& span : all) {
+      if (!starts.Has(span.type) || span.is_nested) continue;
+      if (!type.empty() && interner_.String(span.type) != type) continue;
+      // Most goroutines that last are older than the trace.
+      if (!has_goroutines && (span.begin_clipped || span.end_clipped)) {
+        ++clipped;
+        continue;
+      }
+      const absl::Duration length = absl::Nanoseconds(LengthOf(span));
+      if (length < choice_.min.value_or(length) || length > choice_.max.value_or(length)) {
+        ++other_lengths;
+      } else {
         spans.push_back(span);
-        NoteClips(span);
-      } else if (!span.is_nested && interner_.String(span.type) == type) {
-        if (span.begin_clipped || span.end_clipped) {
-          ++clipped;
-        } else {
-          spans.push_back(span);
-        }
       }
     }
     if (clipped > 0) {
-      notes_.push_back(absl::StrCat("left out ", clipped, " of ", clipped + spans.size(),
-                                    is_region ? " regions" : " tasks",
+      notes_.push_back(absl::StrCat("left out ", clipped, " of ",
+                                    clipped + other_lengths + spans.size(), " ", noun(),
                                     ", whose begin or end was not read"));
     }
+    if (spans.empty() && other_lengths > 0) {
+      notes_.push_back(
+          absl::StrCat("all ", other_lengths, " ", noun(), " are shorter or longer than that"));
+    }
+    KeepWorst(&spans);
     return spans;
+  }
+
+  void KeepWorst(std::vector<PathSpan>* spans) {
+    if (choice_.worst == 0) return;
+    absl::c_stable_sort(
+        *spans, [](const PathSpan& a, const PathSpan& b) { return LengthOf(a) > LengthOf(b); });
+    if (spans->size() > choice_.worst) spans->resize(choice_.worst);
+    if (spans->empty()) return;
+    constexpr size_t kNamed = 5;
+    std::vector<std::string> names;
+    for (const PathSpan& span : *spans) {
+      const bool is_task = choice_.start.empty() && choice_.region_type.empty();
+      names.push_back(
+          absl::StrCat(is_task ? "" : "G ",
+                       is_task ? absl::StrCat(span.task.value) : absl::StrCat(span.goroutine.value),
+                       " (", FormatNanoseconds(LengthOf(span)), ")"));
+      if (names.size() == kNamed) break;
+    }
+    if (spans->size() > kNamed) names.push_back("and so on");
+    notes_.push_back(absl::StrCat("the slowest ", noun(), " are ", absl::StrJoin(names, ", ")));
   }
 
   void NoteClips(const PathSpan& task) {
@@ -131,6 +241,7 @@ class PathAnalysis final : public Analysis {
 
   const Interner& interner_;
   const PathChoice choice_;
+  const bool keeps_pieces_;
   CriticalPaths paths_;
   bool found_ = false;
   std::vector<PathPiece> pieces_;
@@ -174,13 +285,21 @@ std::string RanText(absl::Span<const GoroutineTime> ran, const Interner& interne
   return std::string(json.view());
 }
 
+// "region query"; "" outside of regions.
+std::string RegionText(StringId region, const Interner& interner) {
+  return region == StringId::kEmpty ? "" : absl::StrCat("region ", interner.String(region));
+}
+
 // Returns why a goroutine does not run, for people. For a goroutine that waits for a P, this is
-// what the Ps ran.
+// what the Ps ran, and for one that runs the region that it is in.
 std::string WhyText(const PathPiece& piece, absl::Span<const NamedNumber> ran,
                     const Interner& interner) {
   if (piece.state == GoState::kUndetermined) return "not in the trace";
   if (piece.state == GoState::kWaiting && piece.reason == StringId::kEmpty) {
     return std::string(kUnknownName);
+  }
+  if (piece.state == GoState::kRunning && piece.reason == StringId::kEmpty) {
+    return RegionText(piece.region, interner);
   }
   if (piece.state != GoState::kRunnable) return std::string(interner.String(piece.reason));
   int64_t sum = 0;
@@ -192,6 +311,11 @@ std::string WhyText(const PathPiece& piece, absl::Span<const NamedNumber> ran,
   if (sum <= 0) return "Ps: idle";
   return absl::StrFormat("Ps: %s %.0f%%", largest.name.empty() ? kUnknownName : largest.name,
                          100 * static_cast<double>(largest.number) / static_cast<double>(sum));
+}
+
+// Returns what is at the end of a time in which a goroutine ran, or where else it was.
+std::string UpTo(GoState state, absl::string_view text) {
+  return absl::StrCat(state == GoState::kRunning && !text.empty() ? "up to " : "", text);
 }
 
 Table PieceTable(absl::Span<const PathPiece> pieces,
@@ -221,32 +345,108 @@ Table PieceTable(absl::Span<const PathPiece> pieces,
       .Add("ran", "", kNone,
            [=, &interner](Row p) { return JsonText{RanText(ran_during(p), interner)}; })
       .Add("start", "", kNone, [&interner](Row p) { return interner.String(p.start); })
-      .Add("stack", "STACK", kNone,
+      .Add("stack", "", kNone,
            [&interner](Row p) { return StackText({.stack = p.stack, .start = p.start}, interner); })
+      .Add("region", "", kNone, [&interner](Row p) { return interner.String(p.region); })
+      .Add(PlaceColumns("", interner, &PathPiece::stack))
+      .Add("", "STACK", kNone,
+           [&interner](Row p) {
+             return UpTo(p.state, StackText({.stack = p.stack, .start = p.start}, interner));
+           })
       .ToTable();
 }
 
-Table SampleTable(absl::Span<const ProfileSample> samples, const Interner& interner) {
-  using Row = const ProfileSample&;
+// What --by adds up. The names are in the order of the flag.
+enum By : size_t { kState, kReason, kFunction, kStack };
+
+// The sum of pieces of which everything that --by asks for is equal. The rest of the key and of the
+// place is empty.
+struct PathSumRow {
+  ProfileKey key;
+  WaitPlace place;
+  ProfileValue value;
+};
+
+std::vector<PathSumRow> SumsBy(By by, absl::Span<const ProfileSample> samples,
+                               const Interner& interner) {
+  std::vector<PathSumRow> rows;
+  absl::flat_hash_map<std::pair<ProfileKey, WaitPlace>, size_t> places;
+  StackPlaces stacks(&interner);
+  for (const ProfileSample& sample : samples) {
+    PathSumRow row;
+    row.key = sample.key;
+    if (by != kStack) {
+      row.key = {.state = sample.key.state};
+      if (by != kState) {
+        row.key.reason = sample.key.reason;
+        row.key.region = sample.key.region;
+      }
+      if (by == kFunction) {
+        const WaitPlace& place = stacks.Of(sample.key.stack).place;
+        row.place.function = place.function;
+        row.place.library = place.library;
+        if (place.function == StringId::kEmpty) row.place.function = sample.key.start;
+      }
+    }
+    const auto [it, is_new] = places.try_emplace(std::pair(row.key, row.place), rows.size());
+    if (is_new) rows.push_back(row);
+    ProfileValue& value = rows[it->second].value;
+    value.count += sample.value.count;
+    value.time = TraceClock::Add(value.time, sample.value.time);
+  }
+  // Those with the most time come first. Samples are in an order of their own, which decides
+  // otherwise.
+  absl::c_stable_sort(rows, [](const PathSumRow& a, const PathSumRow& b) {
+    return std::pair(a.value.time, a.value.count) > std::pair(b.value.time, b.value.count);
+  });
+  return rows;
+}
+
+// Returns where the goroutine was, for people.
+std::string WhereText(const PathSumRow& row, const Interner& interner) {
+  if (row.place.function == StringId::kEmpty) return "";
+  return UpTo(row.key.state, FunctionText(row.place, interner));
+}
+
+Table SumTable(By by, absl::Span<const ProfileSample> samples, const Interner& interner) {
+  using Row = const PathSumRow&;
   constexpr Unit kNone = Unit::kNone;
   double sum = 0;
-  for (Row sample : samples) sum += static_cast<double>(sample.value.time);
-  return ColumnList<ProfileSample>(samples)
-      .Add("time_ns", "TIME", Unit::kNanoseconds, [](Row s) { return s.value.time; })
+  for (const ProfileSample& sample : samples) sum += static_cast<double>(sample.value.time);
+  const auto text = [&interner](StringId ProfileKey::*id) {
+    return [&interner, id](Row r) { return interner.String(r.key.*id); };
+  };
+  const auto stack = [&interner](Row r) {
+    return StackText({.stack = r.key.stack, .start = r.key.start}, interner);
+  };
+  ColumnList<PathSumRow> columns(SumsBy(by, samples, interner));
+  columns.Add("time_ns", "TIME", Unit::kNanoseconds, [](Row r) { return r.value.time; })
       .Add("share", "SHARE", Unit::kShare,
-           [=](Row s) { return static_cast<double>(s.value.time) / sum; })
-      .Add("count", "COUNT", kNone, [](Row s) { return s.value.count; })
-      .Add("state", "STATE", kNone, [](Row s) { return StateText(s.key.state); })
-      .AddReason(
-          "REASON", [&interner](Row s) { return interner.String(s.key.reason); },
-          [](Row s) { return s.key.state == GoState::kWaiting; })
-      .Add("woken_by", "", kNone, [](Row s) { return WokenByText(s.key.woken_by); })
-      .Add("start", "", kNone, [&interner](Row s) { return interner.String(s.key.start); })
-      .Add("stack", "STACK", kNone,
-           [&interner](Row s) {
-             return StackText({.stack = s.key.stack, .start = s.key.start}, interner);
-           })
-      .ToTable();
+           [=](Row r) { return sum > 0 ? static_cast<double>(r.value.time) / sum : 0; })
+      .Add("count", "COUNT", kNone, [](Row r) { return r.value.count; })
+      .Add("state", "STATE", kNone, [](Row r) { return StateText(r.key.state); })
+      .AddIf(by != kState, "reason", "", kNone, text(&ProfileKey::reason))
+      .AddIf(by != kState, "", "REASON", kNone,
+             [&interner](Row r) {
+               const absl::string_view reason = interner.String(r.key.reason);
+               if (!reason.empty()) return std::string(reason);
+               if (r.key.state == GoState::kWaiting) return std::string(kUnknownName);
+               return RegionText(r.key.region, interner);
+             })
+      .AddIf(by == kStack, "woken_by", "", kNone, [](Row r) { return WokenByText(r.key.woken_by); })
+      .AddIf(by == kStack, "start", "", kNone, text(&ProfileKey::start))
+      .AddIf(by == kStack, "stack", "", kNone, stack)
+      .AddIf(by != kState, "region", "", kNone, text(&ProfileKey::region))
+      .AddIf(by == kFunction, "function", "", kNone,
+             [&interner](Row r) { return interner.String(r.place.function); })
+      .AddIf(by == kFunction, "library", "", kNone,
+             [&interner](Row r) { return interner.String(r.place.library); })
+      .AddIf(by == kFunction, "", "WHERE", kNone,
+             [&interner](Row r) { return WhereText(r, interner); })
+      .AddIf(by == kStack, "", "STACK", kNone,
+             [stack](Row r) { return UpTo(r.key.state, stack(r)); });
+  if (by == kStack) columns.Add(PlaceColumns("", interner, [](Row r) { return r.key.stack; }));
+  return columns.ToTable();
 }
 
 class PathCommand final : public ProfileTableCommand {
@@ -274,32 +474,68 @@ class PathCommand final : public ProfileTableCommand {
          .help = "The sum of the paths of all regions of this type that begin and end in the "
                  "trace. Regions inside another region of the same type do not count.",
          .set = SetText(&choice_.region_type)},
+        StartFlag("The sum of the paths of all goroutines that started", &choice_.start),
+        {.name = "min",
+         .value = "DURATION",
+         .help = "Only paths of at least this length, as in 1.5s or 20ms; without --type, "
+                 "--region and --func, of all tasks.",
+         .set = SetDuration(&choice_.min)},
+        {.name = "max",
+         .value = "DURATION",
+         .help = "Only paths of at most this length.",
+         .set = SetDuration(&choice_.max)},
+        {.name = "worst",
+         .value = "N",
+         .help = "Only the N longest paths.",
+         .set = SetNumber(1, &choice_.worst)},
+        {.name = "by",
+         .value = "WHAT",
+         .help = "Add up the pieces by the state of the goroutine (state); also by what it waited "
+                 "for, or the region that it ran in (reason); also by the function of the program "
+                 "that it was in, or up to which it ran (func); or by its stack (stack, the "
+                 "default for several paths).",
+         .set = SetChoice({"state", "reason", "func", "stack"},
+                          [this](size_t by) { by_ = static_cast<By>(by); })},
         TargetFlag("a profile")};
   }
 
   absl::Status CheckOwn() const override {
     const int given = choice_.task.has_value() + choice_.goroutine.has_value() +
-                      !choice_.task_type.empty() + !choice_.region_type.empty();
-    if (given == 1) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        "give one of --task, --g, --type and --region to select the path");
+                      !choice_.task_type.empty() + !choice_.region_type.empty() +
+                      !choice_.start.empty();
+    if (given > 1) {
+      return absl::InvalidArgumentError(
+          "give only one of --task, --g, --type, --region and --func to select the path");
+    }
+    if (choice_.is_single() && choice_.has_limits()) {
+      return absl::InvalidArgumentError(
+          "--min, --max and --worst work only without --task and --g");
+    }
+    if (choice_.min.has_value() && choice_.max.has_value() && *choice_.min > *choice_.max) {
+      return absl::InvalidArgumentError("--min is longer than --max");
+    }
+    return absl::OkStatus();
   }
 
   AnyAnalysis MakeAnalysis() const override {
     return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
-      return std::make_unique<PathAnalysis>(interner, choice_, filter.times);
+      return std::make_unique<PathAnalysis>(interner, choice_, HasPieces(), filter.times);
     });
   }
 
   std::vector<Selection> Selections() const override { return {}; }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
-    return choice_.is_single() ? PieceTable(RowsOf(analysis, &PathAnalysis::pieces),
-                                            RowsOf(analysis, &PathAnalysis::ran), interner)
-                               : SampleTable(RowsOf(analysis, &PathAnalysis::samples), interner);
+    if (HasPieces()) {
+      return PieceTable(RowsOf(analysis, &PathAnalysis::pieces),
+                        RowsOf(analysis, &PathAnalysis::ran), interner);
+    }
+    return SumTable(by(), RowsOf(analysis, &PathAnalysis::samples), interner);
   }
 
-  absl::string_view RowsName() const override { return choice_.is_single() ? "pieces" : "samples"; }
+  absl::string_view RowsName() const override {
+    return HasPieces() ? "pieces" : by() == kStack ? "samples" : "sums";
+  }
 
   absl::Span<const ProfileSample> SamplesOf(const Analysis& analysis) const override {
     return static_cast<const PathAnalysis&>(analysis).samples();
@@ -314,14 +550,21 @@ class PathCommand final : public ProfileTableCommand {
     }
     return absl::InvalidArgumentError(
         choice_.task.has_value() ? absl::StrCat("found no task ", choice_.task->value)
-                                 : absl::StrCat("found no goroutine ", choice_.goroutine->value));
+        : choice_.goroutine.has_value()
+            ? absl::StrCat("found no goroutine ", choice_.goroutine->value)
+            : "found no task and no goroutine 1; give --g or --func");
   }
   std::vector<std::string> NotesOn(const Analysis& analysis) const override {
     return static_cast<const PathAnalysis&>(analysis).notes();
   }
 
  private:
+  // Whether the pieces of one path are printed, rather than sums.
+  bool HasPieces() const { return choice_.is_single() && !by_.has_value(); }
+  By by() const { return by_.value_or(kStack); }
+
   PathChoice choice_;
+  std::optional<By> by_;
 };
 
 }  // namespace
