@@ -306,6 +306,51 @@ TEST_F(LatencyCommands, PrintLeaks) {
   EXPECT_TRUE(absl::StartsWith(text[1], "    1  4.34 ms  0 0 0 0 1  forever ")) << text[1];
 }
 
+// The rows that --stack selects are those that have the function in their stack.
+TEST_F(LatencyCommands, SelectByStack) {
+  struct Case {
+    std::vector<std::string> args;
+    absl::string_view column;
+    std::string function;
+  };
+  const Case cases[] = {
+      {{"latency", "--by=stack"}, "stack", "main.locks"},
+      {{"latency", "--worst=1000"}, "stack", "runtime.chanrecv1"},
+      {{"profile", "--type=offcpu"}, "stack", "main.locks.func2"},
+      {{"leaks", "--longer=1ns"}, "blocked_at", "runtime.block"},
+      {{"goroutines", "--at=30ms"}, "stack", "main.turns"},
+  };
+  for (Case one : cases) {
+    SCOPED_TRACE(one.args[0]);
+    one.args.push_back(blocking_);
+    std::vector<std::string> expected;
+    one.args.push_back("--format=jsonl");
+    for (const std::string& line : Lines(DumpOutput(one.args))) {
+      if (absl::StrContains(Text(*ParseJson(line), one.column), one.function)) {
+        expected.push_back(line);
+      }
+    }
+    EXPECT_GT(expected.size(), 0);
+    one.args.push_back(absl::StrCat("--stack=", one.function));
+    EXPECT_EQ(Lines(DumpOutput(one.args)), expected);
+  }
+  // A line of a file, and a method with its receiver.
+  const std::vector<JsonValue> locks = Rows({"locks", "--stack=main.go:68", blocking_});
+  ASSERT_EQ(locks.size(), 1);
+  EXPECT_EQ(Number(locks[0], "total_ns"), 4'297'792);
+  EXPECT_EQ(Rows({"locks", "--kind=mutex", "--stack=sync.(*Mutex).Lock", blocking_}).size(), 1);
+  const std::vector<std::string> events =
+      Lines(DumpOutput({"events", "--format=json", "--stacks", "--stack=locks.func2", blocking_}));
+  EXPECT_GT(events.size(), 0);
+  for (const std::string& event : events) {
+    EXPECT_TRUE(absl::StrContains(event, "main.locks.func2")) << event;
+  }
+  EXPECT_TRUE(
+      absl::StrContains(Error({"latency", "--stack=main.["}), "--stack: not a regular expression"));
+  EXPECT_TRUE(
+      absl::StrContains(Error({"goroutines", "--stack=main"}), "--stack works only with --at"));
+}
+
 TEST_F(LatencyCommands, PrintLocks) {
   const std::vector<JsonValue> locks = Rows({"locks", "--kind=mutex", blocking_});
   ASSERT_EQ(locks.size(), 1);

@@ -164,6 +164,14 @@ TEST_F(PathCommand, AddsUpByStateReasonOrFunction) {
             1'200'098'112);
 }
 
+TEST_F(PathCommand, SelectsByStack) {
+  EXPECT_EQ(Rows("pieces", {"path", "--task=9", "--stack=runtime.chanrecv1", annotations_}).size(),
+            3);
+  const std::vector<JsonValue> sums =
+      Rows("samples", {"path", "--task=9", "--by=stack", "--stack=chanrecv", annotations_});
+  EXPECT_EQ(SumOf("time_ns", sums), 11'520 + 768 + 4'480);
+}
+
 // The paths of goroutines partition their lives.
 TEST_F(PathCommand, AddsUpGoroutinesOfAFunction) {
   int64_t total = 0;

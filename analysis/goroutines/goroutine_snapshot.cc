@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "analysis/core/time_sums.h"
 #include "analysis/goroutines/final_states.h"
+#include "analysis/intervals/selected_stacks.h"
 #include "analysis/profile/profile_samples.h"
 
 namespace gotrace {
@@ -40,7 +41,9 @@ class GoroutineSnapshot::Impl {
 
 void GoroutineSnapshot::Impl::Finish(int64_t end) {
   states_.Finish();
+  internal::SelectedStacks stacks(&interner_, filter_.stacks);
   for (const internal::FinalState& one : states_.states()) {
+    if (!stacks.Has(one.stack)) continue;
     goroutines_.push_back({.goroutine = one.goroutine,
                            .state = one.state,
                            .since = one.seen_from,

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "analysis/core/window.h"
 #include "analysis/intervals/range_tracker.h"
+#include "analysis/intervals/selected_stacks.h"
 #include "analysis/intervals/sums_by_start.h"
 #include "analysis/profile/profile_samples.h"
 #include "gotrace/event_type.h"
@@ -105,6 +106,7 @@ class LatencyStats::Impl {
 
   Interner& interner_;
   Options options_;
+  internal::SelectedStacks stacks_{&interner_, options_.filter.stacks};
   Sums sums_{&interner_, options_.start};
   RangeTracker ranges_{&interner_,
                        RangeTracker::Crossing::kWhole,
@@ -158,6 +160,7 @@ void LatencyStats::Impl::AddGoroutine(const GoInterval& interval) {
 }
 
 void LatencyStats::Impl::Add(const LatencyCase& one, Sums::Entry* entry) {
+  if (!stacks_.Has(one.key.stack)) return;
   if (options_.cases > 0) KeepIfWorst(one);
   LatencyKey key = one.key;
   if (!options_.by_stack) key.stack = StackId::kNone;

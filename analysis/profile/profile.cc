@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/range_tracker.h"
+#include "analysis/intervals/selected_stacks.h"
 #include "analysis/intervals/sums_by_start.h"
 #include "analysis/profile/profile_samples.h"
 #include "analysis/tasks/region_parts.h"
@@ -278,6 +279,14 @@ void internal::ProfileSums::Finish(int64_t end) {
   samples_.Finish();
   sorted_ = internal::SortedSamples(samples_.sums(), interner_);
   if (row_.source == SampleSource::kCpuSamples) Weight(interner_, &sorted_);
+  if (options_.filter.stacks.MatchesAll()) return;
+  SelectedStacks stacks(&interner_, options_.filter.stacks);
+  sorted_.erase(std::remove_if(sorted_.begin(), sorted_.end(),
+                               [&](const ProfileSample& sample) {
+                                 return !stacks.Has(sample.key.stack) &&
+                                        !stacks.Has(sample.key.waker);
+                               }),
+                sorted_.end());
 }
 
 Profile::Profile(Interner* interner, Options options)

@@ -92,7 +92,8 @@ class LatencyStats final : public MergeableAnalysis<LatencyStats> {
     // regular expression of POSIX, or the name itself; "" for all.
     std::string start = {};
 
-    // Only goroutines that the filter selects are counted, and only times within its `times`.
+    // Only goroutines that the filter selects are counted, only times within its `times`, and only
+    // waits whose LatencyKey::stack its `stacks` select.
     EventFilter filter = {};
   };
 

@@ -60,7 +60,8 @@ class LeakStats final : public MergeableAnalysis<LeakStats> {
     // How long a goroutine must have been blocked, in nanoseconds.
     int64_t longer = 1'000'000'000;
 
-    // Only goroutines that the filter selects. Its `times` are the window.
+    // Only goroutines that the filter selects, and that are blocked in stacks which its `stacks`
+    // select. Its `times` are the window.
     EventFilter filter = {};
   };
 

@@ -118,7 +118,8 @@ class WaitStats final : public MergeableAnalysis<WaitStats> {
     // regular expression of POSIX, or the name itself; "" for all.
     std::string start = {};
 
-    // Only goroutines that the filter selects are counted, and only times within its `times`.
+    // Only goroutines that the filter selects are counted, only times within its `times`, and only
+    // waits in stacks that its `stacks` select.
     EventFilter filter = {};
   };
 

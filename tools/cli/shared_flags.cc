@@ -303,6 +303,20 @@ std::vector<Flag> FilterFlags::Rows() {
   };
 }
 
+Flag FilterFlags::StackRow(absl::string_view help) {
+  return {.name = "stack",
+          .value = "REGEX",
+          .help = absl::StrCat(help,
+                               " with a function, or a file and line, in the stack of which this "
+                               "regular expression matches a part, as in main.(*Cache).Get or "
+                               "cache.go."),
+          .set = [this](absl::string_view text) {
+            absl::StatusOr<StackFilter> parsed = StackFilter::Parse(text);
+            if (parsed.ok()) filter.stacks = *std::move(parsed);
+            return parsed.status();
+          }};
+}
+
 Flag FilterFlags::AtRow(absl::string_view help) {
   const SetFlag set =
       SetTime(absl::InfiniteDuration(), &filter.since_start.to, &filter.times.to, &wall_to, &to);

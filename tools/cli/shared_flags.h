@@ -74,7 +74,7 @@ struct ReadingFlags {
   ReaderOptions Options(FaultLog* log) const;
 };
 
-// The flags that select events: --kind, --g, --p, --m, --from, --to.
+// The flags that select events: --kind, --g, --p, --m, --from, --to; and --stack.
 struct FilterFlags {
   // The name of the flag for the last time, for commands in which --to means something else.
   absl::string_view to_name = "to";  // "at" once --at is given.
@@ -89,6 +89,9 @@ struct FilterFlags {
   std::string to;
 
   std::vector<Flag> Rows();
+
+  // Returns the row of --stack. `help` is what has to be in the stack: "Only waits".
+  Flag StackRow(absl::string_view help);
 
   // Returns the row of --at, which names the end of the window, for a command that shows a moment.
   Flag AtRow(absl::string_view help);

@@ -15,6 +15,9 @@ std::vector<Flag> AnalysisCommand::Flags() {
   AppendRows(OutputFlags(), &rows);
   std::vector<Selection> selections = Selections();
   selections.insert(selections.end(), {{"from", ""}, {"to", ""}});
+  for (const auto& [name, help] : selections) {
+    if (name == "stack") rows.push_back(filter_.StackRow(help));
+  }
   for (Flag& flag : filter_.Rows()) {
     for (const auto& [name, help] : selections) {
       if (flag.name != name) continue;

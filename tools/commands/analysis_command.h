@@ -43,7 +43,7 @@ class AnalysisCommand : public PerFileCommand {
   virtual bool NeedsBeginning() const { return false; }
 
   // A flag of FilterFlags that the command has, and its help; "" for the help that commands for
-  // events have.
+  // events have. The help of "stack" is that of FilterFlags::StackRow().
   struct Selection {
     absl::string_view flag;
     absl::string_view help;

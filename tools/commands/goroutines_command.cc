@@ -147,11 +147,21 @@ class GoroutinesCommand final : public TableCommand {
             CompatFlag(&is_compatible_)};
   }
 
-  absl::Status CheckOwn() const override { return CheckCompat(is_compatible_, filter()); }
+  absl::Status CheckOwn() const override {
+    if (!filter().has_at() && !filter().filter.stacks.MatchesAll()) {
+      return absl::InvalidArgumentError(
+          "--stack works only with --at; `latency` and `profile` have it for times");
+    }
+    return CheckCompat(is_compatible_, filter());
+  }
 
   absl::string_view MomentHelp() const override {
     return "Print what goroutines were doing at this moment, given as for --from. A state that "
            "begins at that very time does not count yet.";
+  }
+
+  std::vector<Selection> Selections() const override {
+    return {{"g", ""}, {"stack", "With --at, only goroutines"}};
   }
 
   AnyAnalysis MakeAnalysis() const override {

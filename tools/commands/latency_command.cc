@@ -146,6 +146,10 @@ class LatencyCommand final : public TableCommand {
     };
   }
 
+  std::vector<Selection> Selections() const override {
+    return {{"g", ""}, {"stack", "Only waits"}};
+  }
+
   AnyAnalysis MakeAnalysis() const override {
     return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
       LatencyStats::Options options = options_;

@@ -60,6 +60,10 @@ class LeaksCommand final : public TableCommand {
              }}};
   }
 
+  std::vector<Selection> Selections() const override {
+    return {{"g", ""}, {"stack", "Only goroutines"}};
+  }
+
   AnyAnalysis MakeAnalysis() const override {
     return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
       LeakStats::Options options;

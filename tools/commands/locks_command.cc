@@ -200,6 +200,10 @@ class LocksCommand final : public TableCommand {
             StartFlag("Only goroutines that started", &start_)};
   }
 
+  std::vector<Selection> Selections() const override {
+    return {{"g", ""}, {"stack", "Only waits"}};
+  }
+
   AnyAnalysis MakeAnalysis() const override {
     return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
       WaitStats::Options options;

@@ -16,6 +16,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "analysis/intervals/selected_names.h"
+#include "analysis/intervals/selected_stacks.h"
 #include "analysis/intervals/stack_places.h"
 #include "export/json/json_text.h"
 #include "export/pprof/profile_frames.h"
@@ -81,11 +82,12 @@ class PathAnalysis final : public Analysis {
  public:
   // `keeps_pieces` says whether pieces() and ran() are needed.
   PathAnalysis(Interner* interner, const PathChoice& choice, bool keeps_pieces,
-               EventFilter::Times window)
+               const EventFilter& filter)
       : interner_(*interner),
         choice_(choice),
         keeps_pieces_(keeps_pieces),
-        paths_(interner, {.window = window, .keep_procs = keeps_pieces, .by_region = true}) {}
+        paths_(interner, {.window = filter.times, .keep_procs = keeps_pieces, .by_region = true}),
+        stacks_(interner, filter.stacks) {}
 
   void AddEvents(absl::Span<const Event> events) override { paths_.AddEvents(events); }
   void AddGoroutine(const GoInterval& interval) override { paths_.AddGoroutine(interval); }
@@ -96,14 +98,18 @@ class PathAnalysis final : public Analysis {
     // This takes some seconds.
     constexpr uint64_t kMaxPieces = uint64_t{1} << 28;
     PathSum sum = paths_.Sum(spans, kMaxPieces);
-    samples_ = std::move(sum.samples);
+    for (const ProfileSample& sample : sum.samples) {
+      if (stacks_.Has(sample.key.stack)) samples_.push_back(sample);
+    }
     if (sum.paths < spans.size()) {
       notes_.push_back(absl::StrCat("added up only the first ", sum.paths, " of ", spans.size(),
                                     " paths, which have too many pieces"));
     }
     found_ = !spans.empty();
     if (!keeps_pieces_ || spans.empty()) return;
-    pieces_ = paths_.Find(spans[0]);
+    for (const PathPiece& piece : paths_.Find(spans[0])) {
+      if (stacks_.Has(piece.stack)) pieces_.push_back(piece);
+    }
     ran_ = paths_.HadProcsDuring(pieces_);
   }
 
@@ -243,6 +249,7 @@ class PathAnalysis final : public Analysis {
   const PathChoice choice_;
   const bool keeps_pieces_;
   CriticalPaths paths_;
+  SelectedStacks stacks_;
   bool found_ = false;
   std::vector<PathPiece> pieces_;
   std::vector<std::vector<GoroutineTime>> ran_;
@@ -519,11 +526,13 @@ class PathCommand final : public ProfileTableCommand {
 
   AnyAnalysis MakeAnalysis() const override {
     return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
-      return std::make_unique<PathAnalysis>(interner, choice_, HasPieces(), filter.times);
+      return std::make_unique<PathAnalysis>(interner, choice_, HasPieces(), filter);
     });
   }
 
-  std::vector<Selection> Selections() const override { return {}; }
+  std::vector<Selection> Selections() const override {
+    return {{"stack", "Only pieces of the path"}};
+  }
 
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     if (HasPieces()) {

@@ -132,6 +132,7 @@ class ProfileCommand final : public ProfileTableCommand {
 
   std::vector<Selection> Selections() const override {
     return {{"g", ""},
+            {"stack", "Only samples"},
             {"p", "Only goroutines on these Ps, running or in a syscall."},
             {"m", "Only goroutines on these threads, running or in a syscall."}};
   }
