@@ -373,7 +373,7 @@ TEST_F(LatencyCommands, PrintLocks) {
   ASSERT_EQ(victims.size(), 1);
   EXPECT_EQ(Text(victims[0], "start"), "main.locks.func1.1");
   EXPECT_EQ(Number(victims[0], "time_ns"), 4'297'792);
-  EXPECT_EQ(DumpOutput({"locks", "--kind=mutex", "--func=main.turns.func1", blocking_}),
+  EXPECT_EQ(RunDump({"locks", "--kind=mutex", "--func=main.turns.func1", blocking_}).out,
             "no locks\n");
   // Whatever they wait for, and each wait once.
   std::set<std::string> objects;
@@ -392,7 +392,7 @@ TEST_F(LatencyCommands, ExplainWhatIsWrong) {
       Error({"latency", "--kind=scheduling,mutex"}),
       "--kind: expected scheduling or blocked or syscall or pause or assist, found \"mutex\""));
   EXPECT_TRUE(absl::StrContains(Error({"latency", "--by=task"}),
-                                "--by: expected what or func or stack, found \"task\""));
+                                "--by: expected what or func or stack or g, found \"task\""));
   EXPECT_TRUE(absl::StrContains(Error({"latency", "--worst=0"}), "--worst: must be 1 or more"));
   EXPECT_TRUE(absl::StrContains(Error({"latency", "--worst=3", "--by=func"}),
                                 "--by and --worst cannot be used together"));

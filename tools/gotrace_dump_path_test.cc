@@ -44,7 +44,10 @@ class PathCommand : public testing::Test {
   std::vector<JsonValue> Rows(absl::string_view name, std::vector<std::string> args) const {
     const JsonValue schema = ReadSchema(absl::StrCat("docs/", args[0], ".schema.json"));
     args.push_back("--format=json");
-    const std::string out = DumpOutput(args);
+    // It may have notes.
+    const SubprocessResult result = RunDump(args);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const std::string& out = result.out;
     absl::StatusOr<JsonValue> value = ParseJson(out);
     EXPECT_TRUE(value.ok()) << value.status() << ": " << out;
     if (!value.ok()) return {};

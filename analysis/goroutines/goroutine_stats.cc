@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -11,6 +12,8 @@
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/partial_goroutines.h"
 #include "analysis/intervals/range_tracker.h"
+#include "analysis/intervals/selected_names.h"
+#include "analysis/intervals/stack_places.h"
 #include "gotrace/event_type.h"
 
 namespace gotrace {
@@ -130,7 +133,13 @@ class GoroutineStats::Impl {
   };
   using Goroutines = PartialGoroutines<Data>;
 
+  using Key = std::tuple<StringId, StringId, StringId, uint64_t>;
+
   void AddRange(const RuntimeRange& range);
+
+  // Returns the group of a goroutine, and a group with such a key.
+  GoroutineGroup& GroupOf(const GoroutineSpan& span);
+  GoroutineGroup& GroupWith(const GoroutineGroup& key);
 
   // Adds a goroutine whose span is complete.
   void Keep(const Goroutines::Entry& entry);
@@ -140,6 +149,8 @@ class GoroutineStats::Impl {
 
   Interner& interner_;
   Options options_;
+  internal::StackPlaces places_{&interner_};
+  internal::SelectedNames starts_{&interner_, options_.start, internal::SelectedNames::Of::kWhole};
 
   Goroutines goroutines_{[this](Goroutines::Entry& entry) { Keep(entry); }, Continue};
 
@@ -151,7 +162,7 @@ class GoroutineStats::Impl {
       RangeTracker::Details::kNone};
 
   std::vector<GoroutineSpan> spans_;
-  absl::flat_hash_map<StringId, GoroutineGroup> groups_by_name_;
+  absl::flat_hash_map<Key, GoroutineGroup> groups_by_key_;
   std::vector<GoroutineGroup> groups_;
 };
 
@@ -177,6 +188,7 @@ void GoroutineStats::Impl::AddGoroutine(const GoInterval& interval) {
     span.goroutine = interval.goroutine;
     span.creation = last = interval.begin;
     span.is_older = entry.is_older;
+    if (interval.starts_life) span.created_at = interval.begun_by.stack;
   }
   if (span.name == StringId::kEmpty) span.name = interner_.RootFunctionId(interval.stack);
   last = std::max(last, interval.end);
@@ -207,14 +219,40 @@ void GoroutineStats::Impl::AddGoroutine(const GoInterval& interval) {
 void GoroutineStats::Impl::Keep(const Goroutines::Entry& entry) {
   if (!entry.is_seen) return;
   const GoroutineSpan& span = entry.data.span;
-  GoroutineGroup& group = groups_by_name_[span.name];
-  group.name = span.name;
+  if (!starts_.Has(span.name)) return;
+  GoroutineGroup& group = GroupOf(span);
   ExecutionTimes times = span.times;
   times.total = Between(span.creation, entry.data.last);
   group.Add(times);
   if (!options_.keep_each) return;
   spans_.push_back(span);
   spans_.back().times = std::move(times);
+}
+
+GoroutineGroup& GoroutineStats::Impl::GroupOf(const GoroutineSpan& span) {
+  GoroutineGroup key;
+  if (options_.by_creator) {
+    const WaitPlace& place = places_.Of(span.created_at).place;
+    key.creator = place.function;
+    key.creator_file = place.file;
+    key.creator_line = place.line;
+  } else {
+    key.name = span.name;
+  }
+  return GroupWith(key);
+}
+
+GoroutineGroup& GoroutineStats::Impl::GroupWith(const GoroutineGroup& key) {
+  const auto [it, is_new] =
+      groups_by_key_.try_emplace(Key(key.name, key.creator, key.creator_file, key.creator_line));
+  GoroutineGroup& group = it->second;
+  if (is_new) {
+    group.name = key.name;
+    group.creator = key.creator;
+    group.creator_file = key.creator_file;
+    group.creator_line = key.creator_line;
+  }
+  return group;
 }
 
 void GoroutineStats::Impl::Continue(Goroutines::Entry& rest, Goroutines::Entry& entry) {
@@ -234,19 +272,21 @@ void GoroutineStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   ranges_.Merge(next.ranges_, ids);
   goroutines_.Merge(next.goroutines_, [&](Data* data) {
     data->span.name = ids(data->span.name);
+    data->span.created_at = ids(data->span.created_at);
     MapIds(ids, &data->span.times);
   });
   for (GoroutineSpan& span : next.spans_) {
     span.name = ids(span.name);
+    span.created_at = ids(span.created_at);
     MapIds(ids, &span.times);
     spans_.push_back(std::move(span));
   }
-  for (auto& [name, group] : next.groups_by_name_) {
-    group.name = ids(name);
+  for (auto& [key, group] : next.groups_by_key_) {
+    group.name = ids(group.name);
+    group.creator = ids(group.creator);
+    group.creator_file = ids(group.creator_file);
     MapIds(ids, &group.times);
-    GoroutineGroup& into = groups_by_name_[group.name];
-    into.name = group.name;
-    into.Merge(group);
+    GroupWith(group).Merge(group);
   }
 }
 
@@ -256,14 +296,18 @@ void GoroutineStats::Impl::Finish(int64_t end) {
   absl::c_sort(spans_, [](const GoroutineSpan& a, const GoroutineSpan& b) {
     return a.creation != b.creation ? a.creation < b.creation : a.goroutine < b.goroutine;
   });
-  for (auto& [name, group] : groups_by_name_) groups_.push_back(std::move(group));
+  for (auto& [key, group] : groups_by_key_) groups_.push_back(std::move(group));
   for (GoroutineGroup& group : groups_) {
     internal::SortByName(interner_, &group.times.blocked);
     internal::SortByName(interner_, &group.times.ranges);
   }
   for (GoroutineSpan& span : spans_) internal::SortByName(interner_, &span.times.ranges);
   absl::c_sort(groups_, [&](const GoroutineGroup& a, const GoroutineGroup& b) {
-    return interner_.String(a.name) < interner_.String(b.name);
+    const auto key = [&](const GoroutineGroup& group) {
+      return std::tuple(interner_.String(group.name), interner_.String(group.creator),
+                        interner_.String(group.creator_file), group.creator_line);
+    };
+    return key(a) < key(b);
   });
 }
 

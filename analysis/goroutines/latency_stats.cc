@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "analysis/core/window.h"
 #include "analysis/intervals/range_tracker.h"
+#include "analysis/intervals/selected_names.h"
 #include "analysis/intervals/selected_stacks.h"
 #include "analysis/intervals/sums_by_start.h"
 #include "analysis/profile/profile_samples.h"
@@ -33,7 +34,7 @@ struct LatencyTraits {
   using Value = Latencies;
 
   static LatencyKey MapIds(const InternerMap& ids, const LatencyKey& key) {
-    return {key.kind, ids(key.reason), ids(key.start), ids(key.stack)};
+    return {key.kind, ids(key.reason), ids(key.start), ids(key.stack), key.goroutine};
   }
   static void AddTo(const Interval& interval, Latencies* sum) {
     sum->durations.Add(interval.duration());
@@ -107,6 +108,7 @@ class LatencyStats::Impl {
   Interner& interner_;
   Options options_;
   internal::SelectedStacks stacks_{&interner_, options_.filter.stacks};
+  internal::SelectedNames reasons_{&interner_, options_.reason, internal::SelectedNames::Of::kPart};
   Sums sums_{&interner_, options_.start};
   RangeTracker ranges_{&interner_,
                        RangeTracker::Crossing::kWhole,
@@ -160,10 +162,13 @@ void LatencyStats::Impl::AddGoroutine(const GoInterval& interval) {
 }
 
 void LatencyStats::Impl::Add(const LatencyCase& one, Sums::Entry* entry) {
-  if (!stacks_.Has(one.key.stack)) return;
+  const uint64_t duration = one.duration();
+  if (duration < options_.min_duration || duration > options_.max_duration) return;
+  if (!stacks_.Has(one.key.stack) || !reasons_.Has(one.key.reason)) return;
   if (options_.cases > 0) KeepIfWorst(one);
   LatencyKey key = one.key;
   if (!options_.by_stack) key.stack = StackId::kNone;
+  if (options_.by_goroutine) key.goroutine = one.goroutine;
   key.start = StringId::kEmpty;
   const Interval& interval = one;
   if (entry == nullptr) return sums_.AddWithStart(one.key.start, key, interval);
@@ -211,7 +216,8 @@ void LatencyStats::Impl::Finish(int64_t end) {
       return std::pair(interner_.String(key.reason), interner_.String(key.start));
     };
     if (texts(a.key) != texts(b.key)) return texts(a.key) < texts(b.key);
-    return internal::CompareStacks(interner_, a.key.stack, b.key.stack) < 0;
+    const int order = internal::CompareStacks(interner_, a.key.stack, b.key.stack);
+    return order != 0 ? order < 0 : a.key.goroutine < b.key.goroutine;
   });
   for (auto& [key, cases] : worst_) cases_.insert(cases_.end(), cases.begin(), cases.end());
   absl::c_sort(cases_, [&](const LatencyCase& a, const LatencyCase& b) {

@@ -63,6 +63,8 @@ struct Flag {
   absl::string_view excludes = {};
   // The alternative in other commands, for the error message if the flag is given to one of them.
   absl::string_view instead = {};
+  // Whether it selects a part of what the input has, so that nothing may be left.
+  bool selects = false;
 
   bool is_switch() const { return value.empty(); }
   bool is_list() const;

@@ -41,6 +41,23 @@ Flag StackIdFlag(size_t* without_pc);
 // of a sentence that ends with it.
 Flag StartFlag(absl::string_view help, std::string* pattern);
 
+// --min=DURATION and --max=DURATION, which select by a length.
+struct LengthFlags {
+  std::optional<absl::Duration> min;
+  std::optional<absl::Duration> max;
+
+  // `what` is what they select: "Only waits".
+  std::vector<Flag> Rows(absl::string_view what);
+
+  bool is_set() const { return min.has_value() || max.has_value(); }
+
+  // Returns whether the length, in nanoseconds, is between the two.
+  bool Has(int64_t length) const;
+
+  // Returns an error if no length is.
+  absl::Status Check() const;
+};
+
 // --salvage
 Flag SalvageFlag(bool* salvage);
 

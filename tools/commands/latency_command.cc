@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/time/time.h"
 #include "export/pprof/profile_frames.h"
 #include "gotrace/latency_stats.h"
 #include "gotrace/profile.h"
@@ -24,8 +25,8 @@ constexpr CommandText kText = {
         "Prints the distribution of waits of each kind: ready to run but waiting for a P "
         "(scheduling), blocked for each reason (blocked), in syscalls (syscall), stopping the "
         "world (pause), and assisting the garbage collector (assist). --by=func prints a row for "
-        "each function that goroutines started in, and --by=stack for each stack in which they "
-        "waited.\n\n"
+        "each function that goroutines started in, --by=stack for each stack in which they "
+        "waited, and --by=g for each goroutine.\n\n"
         "With --worst, prints a row for each of the longest waits instead: its time, goroutine and "
         "stack, and what ended it.\n\n"
         "Clipped waits began before the trace or the window, or had not ended when it did: they "
@@ -39,6 +40,10 @@ constexpr CommandText kText = {
 };
 
 constexpr uint64_t kMaxCases = 1'000'000;
+
+uint64_t NanosecondsOf(absl::Duration duration) {
+  return static_cast<uint64_t>(absl::ToInt64Nanoseconds(duration));
+}
 
 SetFlag SetKinds(std::array<bool, kLatencyKindEnd>* kinds) {
   std::vector<absl::string_view> names;
@@ -72,7 +77,7 @@ auto StackOf(const Interner& interner) {
   };
 }
 
-enum By : size_t { kWhat, kFunction, kStack };
+enum By : size_t { kWhat, kFunction, kStack, kGoroutine };
 
 Table GroupTable(absl::Span<const LatencyGroup> groups, By by, const Interner& interner) {
   using Row = const LatencyGroup&;
@@ -83,7 +88,8 @@ Table GroupTable(absl::Span<const LatencyGroup> groups, By by, const Interner& i
       .Add("total_ns", "TOTAL", Unit::kNanoseconds, [](Row g) { return g.durations.sum(); })
       .Add(QuantileColumns("", /*is_shown=*/true, &LatencyGroup::durations))
       .Add("histogram", "", kNone, [](Row g) { return JsonText{HistogramJson(g.durations)}; })
-      .Add(KeyColumns(interner, by == kFunction ? "STARTED IN" : ""))
+      .AddIf(by == kGoroutine, "g", "G", kNone, [](Row g) { return g.key.goroutine; })
+      .Add(KeyColumns(interner, by == kFunction || by == kGoroutine ? "STARTED IN" : ""))
       .Add("stack", by == kStack ? "STACK" : "", kNone, StackOf(interner))
       .ToTable();
 }
@@ -127,16 +133,24 @@ class LatencyCommand final : public TableCommand {
 
  protected:
   std::vector<Flag> OwnFlags() override {
-    return {
+    std::vector<Flag> rows = {
         {.name = "kind",
          .value = "KIND,...",
          .help = "Only waits of these kinds: scheduling, blocked, syscall, pause, assist.",
-         .set = SetKinds(&options_.kinds)},
+         .set = SetKinds(&options_.kinds),
+         .selects = true},
+        {.name = "reason",
+         .value = "REGEX",
+         .help = "Only waits for a reason of which this regular expression matches a part, as in "
+                 "chan receive.",
+         .set = SetPattern(&options_.reason),
+         .selects = true},
         {.name = "by",
          .value = "WHAT",
          .help = "Print a row for each kind and reason (what, the default), or also for each "
-                 "function that goroutines started in (func) or each stack (stack).",
-         .set = SetChoice({"what", "func", "stack"}, &by_),
+                 "function that goroutines started in (func), each stack (stack) or each "
+                 "goroutine (g).",
+         .set = SetChoice({"what", "func", "stack", "g"}, &by_),
          .excludes = "worst"},
         {.name = "worst",
          .value = "N",
@@ -144,7 +158,11 @@ class LatencyCommand final : public TableCommand {
          .set = SetNumber(1, &cases_)},
         StartFlag("Only goroutines that started", &options_.start),
     };
+    AppendRows(length_.Rows("Only waits"), &rows);
+    return rows;
   }
+
+  absl::Status CheckOwn() const override { return length_.Check(); }
 
   std::vector<Selection> Selections() const override {
     return {{"g", ""}, {"stack", "Only waits"}};
@@ -155,6 +173,9 @@ class LatencyCommand final : public TableCommand {
       LatencyStats::Options options = options_;
       options.by_start = by_ != kWhat;
       options.by_stack = by_ == kStack;
+      options.by_goroutine = by_ == kGoroutine;
+      options.min_duration = NanosecondsOf(length_.min.value_or(absl::ZeroDuration()));
+      options.max_duration = NanosecondsOf(length_.max.value_or(absl::InfiniteDuration()));
       options.cases = std::min(cases_, kMaxCases);
       options.filter = filter;
       return std::make_unique<LatencyStats>(interner, std::move(options));
@@ -174,6 +195,7 @@ class LatencyCommand final : public TableCommand {
 
  private:
   size_t by_ = kWhat;
+  LengthFlags length_;
   uint64_t cases_ = 0;
   LatencyStats::Options options_;
 };

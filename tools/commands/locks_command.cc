@@ -196,7 +196,8 @@ class LocksCommand final : public TableCommand {
                                [this](absl::Span<const size_t> positions) {
                                  objects_.fill(false);
                                  for (const size_t object : positions) objects_[object + 1] = true;
-                               })},
+                               }),
+             .selects = true},
             StartFlag("Only goroutines that started", &start_)};
   }
 

@@ -13,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "analysis/intervals/selected_names.h"
 #include "analysis/intervals/selected_stacks.h"
@@ -62,11 +61,10 @@ struct PathChoice {
   std::string start;  // A pattern for the functions in which goroutines started.
 
   // Which of several paths to add up: by their length, and the longest of these.
-  std::optional<absl::Duration> min;
-  std::optional<absl::Duration> max;
+  LengthFlags length;
   uint64_t worst = 0;  // 0 for all.
 
-  bool has_limits() const { return min.has_value() || max.has_value() || worst > 0; }
+  bool has_limits() const { return length.is_set() || worst > 0; }
   bool names_nothing() const {
     return !task.has_value() && !goroutine.has_value() && task_type.empty() &&
            region_type.empty() && start.empty();
@@ -194,11 +192,10 @@ class PathAnalysis final : public Analysis {
         ++clipped;
         continue;
       }
-      const absl::Duration length = absl::Nanoseconds(LengthOf(span));
-      if (length < choice_.min.value_or(length) || length > choice_.max.value_or(length)) {
-        ++other_lengths;
-      } else {
+      if (choice_.length.Has(LengthOf(span))) {
         spans.push_back(span);
+      } else {
+        ++other_lengths;
       }
     }
     if (clipped > 0) {
@@ -462,7 +459,7 @@ class PathCommand final : public ProfileTableCommand {
 
  protected:
   std::vector<Flag> OwnFlags() override {
-    return {
+    std::vector<Flag> rows = {
         {.name = "task",
          .value = "ID",
          .help = "The path of this task.",
@@ -475,25 +472,20 @@ class PathCommand final : public ProfileTableCommand {
         {.name = "type",
          .value = "TYPE",
          .help = "The sum of the paths of all tasks of this type that begin and end in the trace.",
-         .set = SetText(&choice_.task_type)},
+         .set = SetText(&choice_.task_type),
+         .selects = true},
         {.name = "region",
          .value = "TYPE",
          .help = "The sum of the paths of all regions of this type that begin and end in the "
                  "trace. Regions inside another region of the same type do not count.",
-         .set = SetText(&choice_.region_type)},
+         .set = SetText(&choice_.region_type),
+         .selects = true},
         StartFlag("The sum of the paths of all goroutines that started", &choice_.start),
-        {.name = "min",
-         .value = "DURATION",
-         .help = "Only paths of at least this length, as in 1.5s or 20ms; without --type, "
-                 "--region and --func, of all tasks.",
-         .set = SetDuration(&choice_.min)},
-        {.name = "max",
-         .value = "DURATION",
-         .help = "Only paths of at most this length.",
-         .set = SetDuration(&choice_.max)},
         {.name = "worst",
          .value = "N",
-         .help = "Only the N longest paths.",
+         .help =
+             "Only the N longest paths. It, --min and --max are about all tasks without --type, "
+             "--region and --func.",
          .set = SetNumber(1, &choice_.worst)},
         {.name = "by",
          .value = "WHAT",
@@ -504,6 +496,8 @@ class PathCommand final : public ProfileTableCommand {
          .set = SetChoice({"state", "reason", "func", "stack"},
                           [this](size_t by) { by_ = static_cast<By>(by); })},
         TargetFlag("a profile")};
+    AppendRows(choice_.length.Rows("Only paths"), &rows);
+    return rows;
   }
 
   absl::Status CheckOwn() const override {
@@ -518,10 +512,7 @@ class PathCommand final : public ProfileTableCommand {
       return absl::InvalidArgumentError(
           "--min, --max and --worst work only without --task and --g");
     }
-    if (choice_.min.has_value() && choice_.max.has_value() && *choice_.min > *choice_.max) {
-      return absl::InvalidArgumentError("--min is longer than --max");
-    }
-    return absl::OkStatus();
+    return choice_.length.Check();
   }
 
   AnyAnalysis MakeAnalysis() const override {

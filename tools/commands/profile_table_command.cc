@@ -23,6 +23,7 @@ TableCommand::OwnFormat ProfileTableCommand::own_format() const {
 absl::Status ProfileTableCommand::PrintResult(const ReadResult& result, FileOutput* output) {
   if (PrintsTable()) return TableCommand::PrintResult(result, output);
   const absl::Span<const ProfileSample> samples = SamplesOf(result.sink->analysis());
+  if (samples.empty()) NoteNothing(result, output->file());
   const Interner& interner = result.sink->interner();
   if (prints_own_format()) {
     output->buffer().Append(FormatFolded(form(), samples, interner));

@@ -66,6 +66,7 @@ absl::Status TableCommand::PrintResult(const ReadResult& result, FileOutput* out
   const size_t all = table.rows();
   const uint64_t top = top_ == kDefaultTop ? (format_ == kTable ? kTextRows : 0) : top_;
   if (top > 0) table.Truncate(top);
+  if (all == 0) NoteNothing(result, output->file());
   const std::string file = output->name();
   const absl::string_view file_column = output->several() ? "file" : "";
   TextBuffer& out = output->buffer();

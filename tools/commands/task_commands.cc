@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -56,6 +57,7 @@ constexpr CommandText kTasksText = {
     .examples =
         "  gotrace-dump tasks trace.out\n"
         "  gotrace-dump tasks --each --type=request --min=100ms trace.out\n"
+        "  gotrace-dump tasks --worst=5 trace.out\n"
         "  gotrace-dump tasks --each --log=timeout trace.out\n"
         "  gotrace-dump tasks --id=282 trace.out\n",
     .takes_several_files = true,
@@ -87,23 +89,20 @@ class LogSearch {
 // Selects the tasks or regions to print.
 struct SpanFilter {
   std::string type;
-  std::optional<absl::Duration> min;
-  std::optional<absl::Duration> max;
+  LengthFlags length;
   std::string log;
+  uint64_t worst = 0;  // How many of the longest; 0 for all.
 
-  bool is_set() const {
-    return !type.empty() || min.has_value() || max.has_value() || !log.empty();
-  }
+  bool is_set() const { return !type.empty() || length.is_set() || !log.empty() || worst > 0; }
 
   template <class Span>
   bool Selects(const Span& span, const Interner& interner, const LogSearch& search) const {
     if (!type.empty() && interner.String(span.type) != type) return false;
     if (!search.Selects(span.task)) return false;
-    if (!min.has_value() && !max.has_value()) return true;
+    if (!length.is_set() && worst == 0) return true;
     // The duration of an open task or region is not known.
     if (!span.begin.has_value() || !span.end.has_value()) return false;
-    const absl::Duration duration = absl::Nanoseconds(TraceClock::Subtract(*span.end, *span.begin));
-    return duration >= min.value_or(duration) && duration <= max.value_or(duration);
+    return length.Has(TraceClock::Subtract(*span.end, *span.begin));
   }
 };
 
@@ -128,6 +127,15 @@ class SelectedSpans {
     }
     for (const Span& span : all) {
       if (spans_.Selects(span, interner_, search_)) selected_.push_back(span);
+    }
+    if (spans_.worst > 0) {
+      absl::c_stable_sort(selected_, [](const Span& a, const Span& b) {
+        const auto length = [](const Span& span) {
+          return TraceClock::Subtract(*span.end, *span.begin);
+        };
+        return length(a) > length(b);
+      });
+      if (selected_.size() > spans_.worst) selected_.resize(spans_.worst);
     }
     groups_ = GroupByType(selected_, interner_);
   }
@@ -346,20 +354,27 @@ class SpansCommand final : public TableCommand {
          .value = "",
          .help = kIsTask ? "Print a row for each task." : "Print a row for each region.",
          .set = SetSwitch(&each_)},
-        {.name = "type", .value = "TYPE", .help = "Only this type.", .set = SetText(&spans_.type)},
-        {.name = "min",
-         .value = "DURATION",
-         .help = "The minimum length, as in 1.5s or 20ms.",
-         .set = SetDuration(&spans_.min)},
-        {.name = "max",
-         .value = "DURATION",
-         .help = "The maximum length.",
-         .set = SetDuration(&spans_.max)}};
+        {.name = "worst",
+         .value = "N",
+         .help = kIsTask ? "Print a row for each of the N longest tasks."
+                         : "Print a row for each of the N longest regions.",
+         .set =
+             [this](absl::string_view text) {
+               each_ = true;
+               return SetNumber(1, &spans_.worst)(text);
+             }},
+        {.name = "type",
+         .value = "TYPE",
+         .help = "Only this type.",
+         .set = SetText(&spans_.type),
+         .selects = true}};
+    AppendRows(spans_.length.Rows(kIsTask ? "Only tasks" : "Only regions"), &flags);
     if (kIsTask) {
       flags.push_back({.name = "log",
                        .value = "TEXT",
                        .help = "Only tasks with a log message that contains the text.",
-                       .set = SetText(&spans_.log)});
+                       .set = SetText(&spans_.log),
+                       .selects = true});
       flags.push_back({.name = "id",
                        .value = "ID",
                        .help = "Print what happened in this task, in order.",
@@ -371,13 +386,11 @@ class SpansCommand final : public TableCommand {
   }
 
   absl::Status CheckOwn() const override {
-    if (spans_.min.has_value() && spans_.max.has_value() && *spans_.min > *spans_.max) {
-      return absl::InvalidArgumentError("--min is longer than --max");
-    }
+    if (absl::Status status = spans_.length.Check(); !status.ok()) return status;
     if (story_of_.has_value() &&
         (spans_.is_set() || is_compatible_ || !filter().filter.goroutines.empty())) {
       return absl::InvalidArgumentError(
-          "--id works only without --type, --min, --max, --log, --g and --compat");
+          "--id works only without --type, --min, --max, --worst, --log, --g and --compat");
     }
     return CheckCompat(is_compatible_, filter());
   }
