@@ -233,10 +233,36 @@ TEST_F(LatencyCommands, PrintTheGoroutinesThatKeepTheirP) {
 
 // Numbers do not tell where a terminal breaks a line.
 TEST_F(LatencyCommands, PrintLinesThatFit) {
-  const std::vector<std::string> commands[] = {
-      {"summary"}, {"locks"}, {"procs"}, {"procs", "--slices=20"}, {"procs", "--ready"}};
+  const std::vector<std::string> commands[] = {{"summary"},
+                                               {"locks"},
+                                               {"procs"},
+                                               {"procs", "--slices=20"},
+                                               {"procs", "--ready"},
+                                               {"latency"},
+                                               {"latency", "--by=func"},
+                                               {"latency", "--by=g"},
+                                               {"latency", "--by=stack"},
+                                               {"latency", "--by=stack", "--lines"},
+                                               {"latency", "--worst=3"},
+                                               {"leaks", "--longer=1us"},
+                                               {"goroutines"},
+                                               {"goroutines", "--each"},
+                                               {"goroutines", "--by=creator"},
+                                               {"goroutines", "--at=20ms"},
+                                               {"goroutines", "--at=20ms", "--each"},
+                                               {"tasks"},
+                                               {"tasks", "--each"},
+                                               {"regions"},
+                                               {"regions", "--each"},
+                                               {"profile"},
+                                               {"profile", "--by-g", "--by-task", "--by-region"},
+                                               {"path", "--g=1"},
+                                               {"path", "--g=1", "--by=func"},
+                                               {"path", "--g=1", "--by=stack"}};
+  const std::string annotations = WriteFile(absl::StrCat(MakeTestDirectory(), "/annotations.trace"),
+                                            ReadTestTrace("go1.27-annotations.trace"));
   for (std::vector<std::string> command : commands) {
-    for (const std::string& trace : {gc_, blocking_}) {
+    for (const std::string& trace : {gc_, blocking_, annotations}) {
       command.push_back(trace);
       for (const std::string& line : Lines(DumpOutput(command))) {
         const auto begins = [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; };
@@ -304,6 +330,42 @@ TEST_F(LatencyCommands, PrintLeaks) {
   ASSERT_EQ(text.size(), 3);
   EXPECT_TRUE(absl::StartsWith(text[0], "COUNT  LONGEST  OVER TIME  REASON ")) << text[0];
   EXPECT_TRUE(absl::StartsWith(text[1], "    1  4.34 ms  0 0 0 0 1  forever ")) << text[1];
+}
+
+// Two statements of the function send. People see one row, unless they want to see the lines.
+TEST_F(LatencyCommands, MergeStacksThatDifferOnlyInLines) {
+  const auto lines = [&](std::vector<std::string> args) {
+    args.insert(args.end(), {"--stack=main.channels.func1", blocking_});
+    return Lines(DumpOutput(args));
+  };
+  const std::vector<std::string> latency = {"latency", "--by=stack", "--reason=chan send"};
+  const std::vector<std::string> merged = lines(latency);
+  ASSERT_EQ(merged.size(), 2);
+  EXPECT_TRUE(absl::StartsWith(merged[1], "    2 ")) << merged[1];
+  EXPECT_TRUE(absl::StrContains(merged[1], "4.33 ms")) << merged[1];
+  EXPECT_FALSE(absl::StrContains(merged[1], "main.go")) << merged[1];
+  const std::vector<std::string> apart =
+      lines({"latency", "--by=stack", "--reason=chan send", "--lines"});
+  ASSERT_EQ(apart.size(), 3);
+  EXPECT_TRUE(absl::StrContains(apart[1], "main.go:")) << apart[1];
+  EXPECT_TRUE(absl::StrContains(apart[2], "main.go:")) << apart[2];
+  // Programs see both.
+  const std::vector<JsonValue> rows = Rows(
+      {"latency", "--by=stack", "--reason=chan send", "--stack=main.channels.func1", blocking_});
+  ASSERT_EQ(rows.size(), 2);
+  EXPECT_EQ(Text(rows[0], "function"), "main.channels.func1");
+  EXPECT_EQ(Text(rows[0], "file"), "blocking/main.go");
+  EXPECT_NE(Number(rows[0], "line"), Number(rows[1], "line"));
+
+  EXPECT_EQ(lines({"profile", "--type=sync"}).size(), 2);
+  EXPECT_EQ(lines({"profile", "--type=sync", "--lines"}).size(), 3);
+  EXPECT_EQ(lines({"profile", "--type=sync", "--format=folded"}),
+            std::vector<std::string>({"main.channels.func1;runtime.chansend1 4334080"}));
+  const std::vector<std::string> folded =
+      lines({"profile", "--type=sync", "--format=folded", "--lines"});
+  ASSERT_EQ(folded.size(), 2);
+  EXPECT_TRUE(absl::StartsWith(folded[0], "main.channels.func1 main.go:")) << folded[0];
+  EXPECT_TRUE(absl::StrContains(folded[0], ";runtime.chansend1 chan.go:")) << folded[0];
 }
 
 // The rows that --stack selects are those that have the function in their stack.

@@ -97,7 +97,7 @@ TEST_F(PathCommand, PrintsAPathAsText) {
   const std::vector<std::string> lines = Lines(DumpOutput({"path", "--task=9", annotations_}));
   ASSERT_EQ(lines.size(), 13);
   EXPECT_TRUE(absl::StrContains(lines[0], "REASON")) << lines[0];
-  EXPECT_TRUE(absl::EndsWith(lines[1], "  up to main.main")) << lines[1];
+  EXPECT_TRUE(absl::EndsWith(lines[1], "in.main main.go:118")) << lines[1];
   EXPECT_TRUE(absl::StrContains(lines[2], "region across generations")) << lines[2];
   EXPECT_TRUE(absl::StrContains(lines[3], "1.20 s      0   1  Waiting   sleep")) << lines[3];
   EXPECT_TRUE(absl::StrContains(lines[10], "Ps: main.main.func1 100%")) << lines[10];

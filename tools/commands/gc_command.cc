@@ -200,6 +200,7 @@ Table StopTable(std::vector<WorldStop> stops, const Interner& interner) {
            [&interner](Row s) { return InnermostFunction(s.last_stack, interner); })
       .Add("stack", "", kNone,
            [&interner](Row s) { return StackText({.stack = s.stack}, interner); })
+      .Minor({"STOPPED", "LAST P"})
       .ToTable();
 }
 

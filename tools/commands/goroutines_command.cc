@@ -1,11 +1,15 @@
 // The command `goroutines`: how goroutines spent their time.
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "analysis/intervals/selected_names.h"
@@ -13,6 +17,7 @@
 #include "gotrace/go_stats.h"
 #include "gotrace/goroutine_snapshot.h"
 #include "gotrace/goroutine_stats.h"
+#include "parser/event/trace_clock.h"
 #include "tools/cli/registry.h"
 #include "tools/commands/stack_columns.h"
 #include "tools/commands/table_command.h"
@@ -116,41 +121,44 @@ Table GoroutineTable(absl::Span<const GoroutineSpan> goroutines, const Interner&
 
 // Returns the columns of what goroutines do, which is equal for those of a group.
 template <class Row>
-auto ActivityColumns(const Interner& interner) {
-  return [&interner](ColumnList<Row>* columns) {
+auto ActivityColumns(absl::Span<const Row> rows, const Interner& interner) {
+  const auto key_of = [](const Row& row) { return ProfileKey{.stack = row.stack}; };
+  const auto labels = LabelsOf(rows, key_of, interner);
+  return [&interner, key_of, labels](ColumnList<Row>* columns) {
     const auto name = [&interner](StringId Row::*id) {
       return [&interner, id](const Row& row) { return interner.String(row.*id); };
-    };
-    const auto stack = [&interner](StackId Row::*id) {
-      return [&interner, id](const Row& row) { return StackText({.stack = row.*id}, interner); };
     };
     columns
         ->Add("state", "STATE", Unit::kNone, [](const Row& row) { return GoStateName(row.state); })
         .AddReason("REASON", name(&Row::reason),
                    [](const Row& row) { return row.state == GoState::kWaiting; })
         .Add("start", "STARTED IN", Unit::kNone, name(&Row::start))
-        .Add("created_at", "", Unit::kNone, stack(&Row::created_at))
-        .Add("stack", "STACK", Unit::kNone, stack(&Row::stack));
+        .Add("created_at", "", Unit::kNone,
+             [&interner](const Row& row) { return StackText({.stack = row.created_at}, interner); })
+        .Add(StackColumns("stack", "STACK", labels, interner, key_of))
+        .Add(PlaceColumns("", interner, &Row::stack));
   };
 }
 
 Table MomentGroupTable(std::vector<GoroutineMomentGroup> groups, const Interner& interner) {
   using Group = GoroutineMomentGroup;
+  const auto activity = ActivityColumns<Group>(groups, interner);
   return ColumnList<Group>(std::move(groups))
       .Add("count", "COUNT", Unit::kNone, &Group::count)
       .Add("longest_ns", "LONGEST", Unit::kNanoseconds, &Group::longest)
       .Add("total_ns", "", Unit::kNanoseconds, &Group::total)
-      .Add(ActivityColumns<Group>(interner))
+      .Add(activity)
       .ToTable();
 }
 
 Table MomentTable(std::vector<GoroutineMoment> goroutines, const Interner& interner) {
   using Row = GoroutineMoment;
+  const auto activity = ActivityColumns<Row>(goroutines, interner);
   return ColumnList<Row>(std::move(goroutines))
       .Add("g", "G", Unit::kNone, &Row::goroutine)
       .Add("since_ns", "", Unit::kNone, &Row::since)
       .Add("length_ns", "FOR", Unit::kNanoseconds, &Row::length)
-      .Add(ActivityColumns<Row>(interner))
+      .Add(activity)
       .ToTable();
 }
 
@@ -236,7 +244,9 @@ class GoroutinesCommand final : public TableCommand {
                  ? MomentTable(Selected(RowsOf(analysis, &GoroutineSnapshot::goroutines), interner),
                                interner)
                  : MomentGroupTable(
-                       Selected(RowsOf(analysis, &GoroutineSnapshot::groups), interner), interner);
+                       Merged(Selected(RowsOf(analysis, &GoroutineSnapshot::groups), interner),
+                              interner),
+                       interner);
     }
     if (each_) {
       return GoroutineTable(is_compatible_ ? RowsOf(analysis, &GoCompatibleAnalysis::goroutines)
@@ -247,6 +257,8 @@ class GoroutinesCommand final : public TableCommand {
                                      : RowsOf(analysis, &GoroutineStats::groups),
                       by_creator_, interner);
   }
+
+  bool HasStacks() const override { return true; }
 
   absl::string_view RowsName() const override { return "goroutines"; }
   absl::string_view DefaultSort() const override { return filter().has_at() ? "" : "running_ns"; }
@@ -264,6 +276,33 @@ class GoroutinesCommand final : public TableCommand {
       if (state_.value_or(row.state) == row.state && starts.Has(row.start)) selected.push_back(row);
     }
     return selected;
+  }
+
+  // Returns the groups without what people do not see: the lines of their stacks, and where the
+  // goroutines were created.
+  std::vector<GoroutineMomentGroup> Merged(std::vector<GoroutineMomentGroup> groups,
+                                           const Interner& interner) const {
+    if (!merges_lines()) return groups;
+    StacksByFunctions stacks(&interner);
+    std::vector<GoroutineMomentGroup> merged;
+    std::map<std::tuple<GoState, StringId, StackId, StringId>, size_t> places;
+    for (GoroutineMomentGroup& group : groups) {
+      group.stack = stacks.Of(group.stack);
+      const auto [it, is_new] = places.try_emplace(
+          std::tuple(group.state, group.reason, group.stack, group.start), merged.size());
+      if (is_new) {
+        merged.push_back(group);
+        continue;
+      }
+      GoroutineMomentGroup& sum = merged[it->second];
+      sum.count += group.count;
+      sum.longest = std::max(sum.longest, group.longest);
+      sum.total = TraceClock::Add(sum.total, group.total);
+    }
+    absl::c_stable_sort(merged, [](const auto& a, const auto& b) {
+      return std::pair(a.count, a.total) > std::pair(b.count, b.total);
+    });
+    return merged;
   }
 
   bool each_ = false;

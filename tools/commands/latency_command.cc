@@ -5,13 +5,16 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "export/pprof/profile_frames.h"
 #include "gotrace/latency_stats.h"
 #include "gotrace/profile.h"
 #include "tools/cli/registry.h"
+#include "tools/commands/stack_columns.h"
 #include "tools/commands/table_command.h"
 #include "tools/commands/time_columns.h"
 
@@ -70,19 +73,44 @@ auto KeyColumns(const Interner& interner, absl::string_view start_title) {
   };
 }
 
-// Returns the stack in which a wait began, as the value of a column.
-auto StackOf(const Interner& interner) {
-  return [&interner](const auto& row) {
-    return StackText({.stack = row.key.stack, .start = row.key.start}, interner);
-  };
+// Returns the stack in which a wait began.
+template <class Row>
+ProfileKey StackOf(const Row& row) {
+  return {.stack = row.key.stack, .start = row.key.start};
+}
+
+// Returns the groups without the lines of their stacks.
+std::vector<LatencyGroup> MergedLines(absl::Span<const LatencyGroup> groups,
+                                      const Interner& interner) {
+  StacksByFunctions stacks(&interner);
+  std::vector<LatencyGroup> merged;
+  absl::flat_hash_map<LatencyKey, size_t> places;
+  for (const LatencyGroup& group : groups) {
+    LatencyKey key = group.key;
+    key.stack = stacks.Of(key.stack);
+    const auto [it, is_new] = places.try_emplace(key, merged.size());
+    if (is_new) {
+      merged.push_back(group);
+      merged.back().key = key;
+    } else {
+      merged[it->second].durations.Merge(group.durations);
+      merged[it->second].clipped += group.clipped;
+    }
+  }
+  return merged;
 }
 
 enum By : size_t { kWhat, kFunction, kStack, kGoroutine };
 
-Table GroupTable(absl::Span<const LatencyGroup> groups, By by, const Interner& interner) {
+Table GroupTable(absl::Span<const LatencyGroup> all, By by, bool merges_lines,
+                 const Interner& interner) {
   using Row = const LatencyGroup&;
   constexpr Unit kNone = Unit::kNone;
-  return ColumnList<LatencyGroup>(groups)
+  std::vector<LatencyGroup> groups = merges_lines && by == kStack
+                                         ? MergedLines(all, interner)
+                                         : std::vector<LatencyGroup>(all.begin(), all.end());
+  const auto labels = LabelsOf(absl::MakeConstSpan(groups), StackOf<LatencyGroup>, interner);
+  return ColumnList<LatencyGroup>(std::move(groups))
       .Add("count", "COUNT", kNone, [](Row g) { return g.durations.count(); })
       .Add("clipped", "CLIPPED", kNone, &LatencyGroup::clipped)
       .Add("total_ns", "TOTAL", Unit::kNanoseconds, [](Row g) { return g.durations.sum(); })
@@ -90,7 +118,9 @@ Table GroupTable(absl::Span<const LatencyGroup> groups, By by, const Interner& i
       .Add("histogram", "", kNone, [](Row g) { return JsonText{HistogramJson(g.durations)}; })
       .AddIf(by == kGoroutine, "g", "G", kNone, [](Row g) { return g.key.goroutine; })
       .Add(KeyColumns(interner, by == kFunction || by == kGoroutine ? "STARTED IN" : ""))
-      .Add("stack", by == kStack ? "STACK" : "", kNone, StackOf(interner))
+      .Add(StackColumns("stack", by == kStack ? "STACK" : "", labels, interner,
+                        StackOf<LatencyGroup>))
+      .Add(PlaceColumns("", interner, [](Row g) { return g.key.stack; }))
       .ToTable();
 }
 
@@ -111,6 +141,7 @@ absl::string_view ClippedAt(const Interval& wait) {
 Table CaseTable(absl::Span<const LatencyCase> cases, const Interner& interner) {
   using Row = const LatencyCase&;
   constexpr Unit kNone = Unit::kNone;
+  const auto labels = LabelsOf(cases, StackOf<LatencyCase>, interner);
   return ColumnList<LatencyCase>(cases)
       .Add("begin_ns", "BEGIN", kNone, &LatencyCase::begin)
       .Add("length_ns", "LENGTH", Unit::kNanoseconds, &LatencyCase::duration)
@@ -121,9 +152,11 @@ Table CaseTable(absl::Span<const LatencyCase> cases, const Interner& interner) {
       .Add(KeyColumns(interner, ""))
       .Add("ended_by", "ENDED BY", kNone, EnderText)
       .Add("ended_by_g", "", kNone, [](Row c) { return c.ended_by.goroutine; })
-      .Add("stack", "STACK", kNone, StackOf(interner))
+      .Add(StackColumns("stack", "STACK", labels, interner, StackOf<LatencyCase>))
       .Add("ended_by_stack", "", kNone,
            [&interner](Row c) { return StackText({.stack = c.ended_by.stack}, interner); })
+      .Add(PlaceColumns("", interner, [](Row c) { return c.key.stack; }))
+      .Add(PlaceColumns("ended_by_", interner, [](Row c) { return c.ended_by.stack; }))
       .ToTable();
 }
 
@@ -185,8 +218,10 @@ class LatencyCommand final : public TableCommand {
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     return cases_ > 0 ? CaseTable(RowsOf(analysis, &LatencyStats::cases), interner)
                       : GroupTable(RowsOf(analysis, &LatencyStats::groups), static_cast<By>(by_),
-                                   interner);
+                                   merges_lines(), interner);
   }
+
+  bool HasStacks() const override { return true; }
 
   absl::string_view RowsName() const override { return cases_ > 0 ? "waits" : "latencies"; }
   absl::string_view DefaultSort() const override {

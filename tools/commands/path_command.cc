@@ -317,9 +317,11 @@ std::string WhyText(const PathPiece& piece, absl::Span<const NamedNumber> ran,
                          100 * static_cast<double>(largest.number) / static_cast<double>(sum));
 }
 
-// Returns what is at the end of a time in which a goroutine ran, or where else it was.
-std::string UpTo(GoState state, absl::string_view text) {
-  return absl::StrCat(state == GoState::kRunning && !text.empty() ? "up to " : "", text);
+// Returns what text has before a stack, which is that at the end of a time in which a goroutine
+// ran.
+absl::string_view UpTo(GoState state, const ProfileKey& key) {
+  const bool is_known = key.stack != StackId::kNone || key.start != StringId::kEmpty;
+  return state == GoState::kRunning && is_known ? "up to " : "";
 }
 
 Table PieceTable(absl::Span<const PathPiece> pieces,
@@ -327,6 +329,8 @@ Table PieceTable(absl::Span<const PathPiece> pieces,
   using Row = const PathPiece&;
   constexpr Unit kNone = Unit::kNone;
   constexpr Unit kTime = Unit::kNanoseconds;
+  const auto key_of = [](Row p) { return ProfileKey{.stack = p.stack, .start = p.start}; };
+  const auto labels = LabelsOf(pieces, key_of, interner);
   // Returns the goroutines that ran during a piece.
   const auto ran_during = [pieces, ran](Row piece) -> absl::Span<const GoroutineTime> {
     return ran[static_cast<size_t>(&piece - pieces.data())];
@@ -349,14 +353,10 @@ Table PieceTable(absl::Span<const PathPiece> pieces,
       .Add("ran", "", kNone,
            [=, &interner](Row p) { return JsonText{RanText(ran_during(p), interner)}; })
       .Add("start", "", kNone, [&interner](Row p) { return interner.String(p.start); })
-      .Add("stack", "", kNone,
-           [&interner](Row p) { return StackText({.stack = p.stack, .start = p.start}, interner); })
+      .Add(StackColumns("stack", "STACK", labels, interner, key_of,
+                        [key_of](Row p) { return UpTo(p.state, key_of(p)); }))
       .Add("region", "", kNone, [&interner](Row p) { return interner.String(p.region); })
       .Add(PlaceColumns("", interner, &PathPiece::stack))
-      .Add("", "STACK", kNone,
-           [&interner](Row p) {
-             return UpTo(p.state, StackText({.stack = p.stack, .start = p.start}, interner));
-           })
       .ToTable();
 }
 
@@ -371,15 +371,18 @@ struct PathSumRow {
   ProfileValue value;
 };
 
-std::vector<PathSumRow> SumsBy(By by, absl::Span<const ProfileSample> samples,
+std::vector<PathSumRow> SumsBy(By by, bool merges_lines, absl::Span<const ProfileSample> samples,
                                const Interner& interner) {
   std::vector<PathSumRow> rows;
   absl::flat_hash_map<std::pair<ProfileKey, WaitPlace>, size_t> places;
   StackPlaces stacks(&interner);
+  StacksByFunctions functions(&interner);
   for (const ProfileSample& sample : samples) {
     PathSumRow row;
     row.key = sample.key;
-    if (by != kStack) {
+    if (by == kStack) {
+      if (merges_lines) row.key.stack = functions.Of(row.key.stack);
+    } else {
       row.key = {.state = sample.key.state};
       if (by != kState) {
         row.key.reason = sample.key.reason;
@@ -409,10 +412,12 @@ std::vector<PathSumRow> SumsBy(By by, absl::Span<const ProfileSample> samples,
 // Returns where the goroutine was, for people.
 std::string WhereText(const PathSumRow& row, const Interner& interner) {
   if (row.place.function == StringId::kEmpty) return "";
-  return UpTo(row.key.state, FunctionText(row.place, interner));
+  return absl::StrCat(row.key.state == GoState::kRunning ? "up to " : "",
+                      FunctionText(row.place, interner));
 }
 
-Table SumTable(By by, absl::Span<const ProfileSample> samples, const Interner& interner) {
+Table SumTable(By by, bool merges_lines, absl::Span<const ProfileSample> samples,
+               const Interner& interner) {
   using Row = const PathSumRow&;
   constexpr Unit kNone = Unit::kNone;
   double sum = 0;
@@ -420,10 +425,10 @@ Table SumTable(By by, absl::Span<const ProfileSample> samples, const Interner& i
   const auto text = [&interner](StringId ProfileKey::*id) {
     return [&interner, id](Row r) { return interner.String(r.key.*id); };
   };
-  const auto stack = [&interner](Row r) {
-    return StackText({.stack = r.key.stack, .start = r.key.start}, interner);
-  };
-  ColumnList<PathSumRow> columns(SumsBy(by, samples, interner));
+  const auto key_of = [](Row r) { return ProfileKey{.stack = r.key.stack, .start = r.key.start}; };
+  std::vector<PathSumRow> rows = SumsBy(by, merges_lines, samples, interner);
+  const auto labels = LabelsOf(absl::MakeConstSpan(rows), key_of, interner);
+  ColumnList<PathSumRow> columns(std::move(rows));
   columns.Add("time_ns", "TIME", Unit::kNanoseconds, [](Row r) { return r.value.time; })
       .Add("share", "SHARE", Unit::kShare,
            [=](Row r) { return sum > 0 ? static_cast<double>(r.value.time) / sum : 0; })
@@ -439,17 +444,19 @@ Table SumTable(By by, absl::Span<const ProfileSample> samples, const Interner& i
              })
       .AddIf(by == kStack, "woken_by", "", kNone, [](Row r) { return WokenByText(r.key.woken_by); })
       .AddIf(by == kStack, "start", "", kNone, text(&ProfileKey::start))
-      .AddIf(by == kStack, "stack", "", kNone, stack)
       .AddIf(by != kState, "region", "", kNone, text(&ProfileKey::region))
       .AddIf(by == kFunction, "function", "", kNone,
              [&interner](Row r) { return interner.String(r.place.function); })
       .AddIf(by == kFunction, "library", "", kNone,
              [&interner](Row r) { return interner.String(r.place.library); })
       .AddIf(by == kFunction, "", "WHERE", kNone,
-             [&interner](Row r) { return WhereText(r, interner); })
-      .AddIf(by == kStack, "", "STACK", kNone,
-             [stack](Row r) { return UpTo(r.key.state, stack(r)); });
-  if (by == kStack) columns.Add(PlaceColumns("", interner, [](Row r) { return r.key.stack; }));
+             [&interner](Row r) { return WhereText(r, interner); });
+  if (by == kStack) {
+    columns
+        .Add(StackColumns("stack", "STACK", labels, interner, key_of,
+                          [key_of](Row r) { return UpTo(r.key.state, key_of(r)); }))
+        .Add(PlaceColumns("", interner, [](Row r) { return r.key.stack; }));
+  }
   return columns.ToTable();
 }
 
@@ -530,7 +537,7 @@ class PathCommand final : public ProfileTableCommand {
       return PieceTable(RowsOf(analysis, &PathAnalysis::pieces),
                         RowsOf(analysis, &PathAnalysis::ran), interner);
     }
-    return SumTable(by(), RowsOf(analysis, &PathAnalysis::samples), interner);
+    return SumTable(by(), merges_lines(), RowsOf(analysis, &PathAnalysis::samples), interner);
   }
 
   absl::string_view RowsName() const override {
@@ -540,7 +547,7 @@ class PathCommand final : public ProfileTableCommand {
   absl::Span<const ProfileSample> SamplesOf(const Analysis& analysis) const override {
     return static_cast<const PathAnalysis&>(analysis).samples();
   }
-  ProfileForm form() const override {
+  ProfileForm OwnForm() const override {
     return {.count_name = "pieces", .time_name = "time", .shows_states = true};
   }
 

@@ -16,6 +16,12 @@ Flag ProfileTableCommand::TargetFlag(absl::string_view profile) {
           .excludes = "format"};
 }
 
+ProfileForm ProfileTableCommand::form() const {
+  ProfileForm form = OwnForm();
+  form.shows_lines = shows_lines();
+  return form;
+}
+
 TableCommand::OwnFormat ProfileTableCommand::own_format() const {
   return {"folded", " folded: a line for each stack, for flame graphs."};
 }

@@ -18,9 +18,8 @@ std::string TextOf(const WaitPlace& place, absl::string_view line, const Interne
 }  // namespace
 
 std::string PlaceText(const WaitPlace& place, const Interner& interner) {
-  absl::string_view file = interner.String(place.file);
-  file.remove_prefix(file.find_last_of("/\\") + 1);
-  const std::string line = file.empty() ? "" : absl::StrCat(" ", file, ":", place.line);
+  std::string line = LineText({.file = interner.String(place.file), .line = place.line});
+  if (!line.empty()) line.insert(0, " ");
   return TextOf(place, line, interner);
 }
 

@@ -2,14 +2,22 @@
 #ifndef GOTRACE_TOOLS_COMMANDS_STACK_COLUMNS_H_
 #define GOTRACE_TOOLS_COMMANDS_STACK_COLUMNS_H_
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "analysis/intervals/stack_places.h"
+#include "export/pprof/profile_frames.h"
+#include "export/pprof/stack_labels.h"
 #include "export/table/table.h"
 #include "gotrace/interner.h"
+#include "gotrace/profile.h"
 #include "gotrace/wait_stats.h"
 
 namespace gotrace::internal {
@@ -43,6 +51,51 @@ auto PlaceColumns(absl::string_view before, const Interner& interner, StackOf st
           return found.function == StringId::kEmpty ? Cell() : CellOf(found.line);
         });
   };
+}
+
+// Returns the labels of the stacks in all rows. `key_of(row)` returns a ProfileKey with the stack.
+template <class Row, class KeyOf>
+std::shared_ptr<const StackLabels> LabelsOf(absl::Span<const Row> rows, const KeyOf& key_of,
+                                            const Interner& interner) {
+  std::vector<StackId> stacks;
+  for (const Row& row : rows) {
+    const ProfileKey key = key_of(row);
+    stacks.push_back(key.stack);
+    stacks.push_back(key.waker);
+  }
+  return std::make_shared<const StackLabels>(&interner, stacks);
+}
+
+// Returns the columns of a stack, for ColumnList::Add(): `name` for programs and, unless it is "",
+// `title` for people. `key_of(row)` returns a ProfileKey with the stack, and `prefix_of(row)` what
+// text has before it. `interner` must outlive the columns.
+template <class KeyOf, class PrefixOf>
+auto StackColumns(absl::string_view name, absl::string_view title,
+                  std::shared_ptr<const StackLabels> labels, const Interner& interner, KeyOf key_of,
+                  PrefixOf prefix_of) {
+  return [name = std::string(name), title, labels = std::move(labels), &interner, key_of,
+          prefix_of](auto* columns) {
+    columns->Add(name, "", Unit::kNone,
+                 [key_of, &interner](const auto& row) { return StackText(key_of(row), interner); });
+    if (title.empty()) return;
+    columns->AddFitted(
+        title,
+        [=](const auto& row) { return absl::StrCat(prefix_of(row), labels->Text(key_of(row))); },
+        [=](const auto& row, size_t width) {
+          const absl::string_view prefix = prefix_of(row);
+          const size_t room = width > prefix.size() ? width - prefix.size() : 0;
+          return absl::StrCat(prefix, labels->Fit(key_of(row), room));
+        });
+  };
+}
+
+// The same with nothing before the stack.
+template <class KeyOf>
+auto StackColumns(absl::string_view name, absl::string_view title,
+                  std::shared_ptr<const StackLabels> labels, const Interner& interner,
+                  KeyOf key_of) {
+  return StackColumns(name, title, std::move(labels), interner, key_of,
+                      [](const auto& /*row*/) { return absl::string_view(); });
 }
 
 }  // namespace gotrace::internal

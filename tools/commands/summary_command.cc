@@ -17,6 +17,7 @@
 #include "tools/cli/file_list.h"
 #include "tools/cli/registry.h"
 #include "tools/cli/report.h"
+#include "tools/cli/terminal.h"
 #include "tools/commands/analysis_command.h"
 
 namespace gotrace::internal {
@@ -39,8 +40,6 @@ constexpr CommandText kText = {
         "  gotrace-dump summary --merge summaries.jsonl\n",
     .takes_several_files = true,
 };
-
-constexpr size_t kWidth = 100;
 
 const TraceSummary& SummaryOf(const AnalysisSink& sink) {
   return static_cast<const SummaryStats&>(sink.analysis()).summary();
@@ -113,7 +112,7 @@ class SummaryCommand final : public AnalysisCommand {
       // An empty page would only hide the error.
       if (!result.status.ok() && result.sink->event_count() == 0) return absl::OkStatus();
       output->BeginText();
-      AppendSummaryPage(SummaryOf(*result.sink), kWidth, &out);
+      AppendSummaryPage(SummaryOf(*result.sink), TableWidth(), &out);
       return absl::OkStatus();
     }
     const std::string file = output->name();
@@ -152,7 +151,7 @@ class SummaryCommand final : public AnalysisCommand {
       json.EndObject();
       out->buffer().Append('\n');
     } else {
-      AppendSummaryPage(all, kWidth, &out->buffer());
+      AppendSummaryPage(all, TableWidth(), &out->buffer());
     }
     return std::max(exit_code, Conclude(files.front(), {}, out));
   }

@@ -14,12 +14,14 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "analysis/intervals/stack_places.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/go_stats.h"
 #include "gotrace/task_stats.h"
 #include "gotrace/task_story.h"
 #include "parser/event/trace_clock.h"
 #include "tools/cli/registry.h"
+#include "tools/commands/stack_columns.h"
 #include "tools/commands/table_command.h"
 #include "tools/commands/time_columns.h"
 
@@ -215,6 +217,7 @@ Table GroupTable(absl::Span<const SpanGroup> groups, const Interner& interner) {
       .Add(TimeColumns(interner, &SpanGroup::times))
       .Add("type", "TYPE", kNone,
            [&interner](const SpanGroup& g) { return interner.String(g.type); })
+      .Minor({"NO BEGIN", "NO END", "P99"})
       .ToTable();
 }
 
@@ -253,6 +256,7 @@ Table EachTable(absl::Span<const Span> spans, const Interner& interner) {
       .Add([](ColumnList<Span>* columns) { AddOwnColumns(columns); })
       .Add(TimeColumns(interner, &Span::times))
       .Add("type", "TYPE", kNone, [&interner](Row span) { return interner.String(span.type); })
+      .Minor({"PARENT", "GS", "REGIONS", "LOGS"})
       .ToTable();
 }
 
@@ -315,6 +319,9 @@ std::string DetailText(const StoryRow& row, const Interner& interner) {
 Table StoryTable(absl::Span<const StoryRow> rows, const Interner& interner) {
   using Row = const StoryRow&;
   constexpr Unit kNone = Unit::kNone;
+  const auto place_of = [places = std::make_shared<StackPlaces>(&interner)](Row r) {
+    return places->Of(r.stack).place;
+  };
   return ColumnList<StoryRow>(rows)
       .Add("begin_ns", "TIME", kNone, &StoryRow::begin)
       .Add("end_ns", "", kNone, &StoryRow::end)
@@ -337,7 +344,19 @@ Table StoryTable(absl::Span<const StoryRow> rows, const Interner& interner) {
       .Add("waker_function", "", kNone,
            [&interner](Row r) { return LeafFunction(r.woken_by.stack, interner); })
       .Add("", "DETAIL", kNone, [&interner](Row r) { return DetailText(r, interner); })
-      .Add("function", "IN", kNone, [&interner](Row r) { return LeafFunction(r.stack, interner); })
+      .Add("function", "", kNone, [&interner](Row r) { return LeafFunction(r.stack, interner); })
+      .Add(PlaceColumns("place_", interner, &StoryRow::stack))
+      .AddFitted(
+          "IN",
+          [place_of, &interner](Row r) {
+            return r.stack == StackId::kNone ? "" : PlaceText(place_of(r), interner);
+          },
+          [place_of, &interner](Row r, size_t /*width*/) {
+            // The function that the program called says less than the line.
+            WaitPlace place = place_of(r);
+            place.library = StringId::kEmpty;
+            return PlaceText(place, interner);
+          })
       .ToTable();
 }
 
