@@ -321,6 +321,13 @@ TEST_F(LatencyCommands, PrintLeaks) {
   };
   EXPECT_EQ(counts(leaks[0]), "00001");
   EXPECT_EQ(Rows({"leaks", "--longer=4340674ns", blocking_}).size(), 1);
+  EXPECT_EQ(Text(leaks[0], "blocked_function"), "main.main.func1");
+  EXPECT_EQ(Text(leaks[0], "created_function"), "main.main");
+  // A window keeps where they were created.
+  const std::vector<JsonValue> later =
+      Rows({"leaks", "--longer=1us", "--from=@2186292000000", blocking_});
+  ASSERT_EQ(later.size(), 2);
+  for (const JsonValue& leak : later) EXPECT_EQ(Text(leak, "created_at"), "main.main");
   const SubprocessResult above = RunDump({"leaks", "--longer=1ms", "--fail-above=1", blocking_});
   EXPECT_EQ(above.exit_code, 3);
   EXPECT_TRUE(absl::StrContains(above.err, "2 goroutines have been blocked")) << above.err;

@@ -26,6 +26,19 @@ void FinalStates::AddGoroutine(const GoInterval& interval) {
   goroutines_.End(interval, entry);
 }
 
+void FinalStates::AddEarlier(absl::Span<const Event> events, int64_t from) {
+  for (const Event& event : events) {
+    if (event.time() >= from) return;
+    const ResourceId resource = event.transition_resource();
+    if (resource.kind != ResourceKind::kGoroutine) continue;
+    if (event.transition_from() == static_cast<uint8_t>(GoState::kNotExist)) {
+      created_earlier_[GoId{resource.id}] = interner_.InternStack(event.stack());
+    } else if (event.transition_to() == static_cast<uint8_t>(GoState::kNotExist)) {
+      created_earlier_.erase(GoId{resource.id});
+    }
+  }
+}
+
 void FinalStates::Continue(Goroutines::Entry& rest, Goroutines::Entry& entry) {
   if (!rest.is_seen) return;
   const FinalState before = std::exchange(entry.data, rest.data);
@@ -42,10 +55,15 @@ void FinalStates::Merge(FinalStates& next, const InternerMap& ids) {
     state->stack = ids(state->stack);
     state->reason = ids(state->reason);
   });
+  for (const auto& [id, stack] : next.created_earlier_) created_earlier_[id] = ids(stack);
 }
 
 void FinalStates::Finish() {
   goroutines_.Finish();
+  for (FinalState& one : states_) {
+    const auto created = created_earlier_.find(one.goroutine);
+    if (!one.is_new && created != created_earlier_.end()) one.created_at = created->second;
+  }
   absl::c_stable_sort(states_, [](const FinalState& a, const FinalState& b) {
     return a.goroutine.value < b.goroutine.value;
   });

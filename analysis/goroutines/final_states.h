@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "analysis/intervals/partial_goroutines.h"
 #include "gotrace/analysis.h"
@@ -39,6 +40,11 @@ class FinalStates {
   // These are called as those of an analysis.
   void AddEvents(absl::Span<const Event> events) { goroutines_.AddEvents(events); }
   void AddGoroutine(const GoInterval& interval);
+
+  // Takes from events before `from`, where a window begins, where goroutines were created that are
+  // older than the window.
+  void AddEarlier(absl::Span<const Event> events, int64_t from);
+
   void Merge(FinalStates& next, const InternerMap& ids);
   void Finish();
 
@@ -57,6 +63,7 @@ class FinalStates {
   void CompleteBlocked();
 
   Interner& interner_;
+  absl::flat_hash_map<GoId, StackId> created_earlier_;
   std::vector<FinalState> states_;
   Goroutines goroutines_{[this](Goroutines::Entry& entry) {
                            if (entry.data.state == GoState::kUndetermined) return;

@@ -19,7 +19,10 @@ class GoroutineSnapshot::Impl {
   Impl(Interner* interner, EventFilter filter)
       : interner_(*interner), filter_(std::move(filter)), states_(interner) {}
 
-  void AddEvents(absl::Span<const Event> events) { states_.AddEvents(events); }
+  void AddEvents(absl::Span<const Event> events) {
+    states_.AddEvents(events);
+    if (filter_.times.HasFirst()) states_.AddEarlier(events, filter_.times.from);
+  }
   void AddGoroutine(const GoInterval& interval) {
     if (filter_.Selects(interval.goroutine)) states_.AddGoroutine(interval);
   }

@@ -31,6 +31,8 @@ class LeakStats::Impl {
   void AddEvents(absl::Span<const Event> events) {
     begin_ = std::min(begin_, events.front().time());
     states_.AddEvents(events);
+    const EventFilter::Times& window = options_.filter.times;
+    if (window.HasFirst()) states_.AddEarlier(events, window.from);
   }
   void AddGoroutine(const GoInterval& interval) {
     if (options_.filter.Selects(interval.goroutine)) states_.AddGoroutine(interval);

@@ -152,6 +152,9 @@ class LeaksCommand final : public TableCommand {
 
   bool HasStacks() const override { return true; }
 
+  // Where goroutines were created that are older than the window is only there.
+  bool NeedsBeginning() const override { return true; }
+
   absl::string_view RowsName() const override { return "leaks"; }
 
   std::string AboveLimit(const Analysis& analysis) const override {
