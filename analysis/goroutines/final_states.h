@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "analysis/intervals/partial_goroutines.h"
+#include "analysis/intervals/start_function.h"
 #include "gotrace/analysis.h"
 #include "gotrace/ids.h"
 #include "gotrace/interner.h"
@@ -19,6 +20,7 @@ namespace gotrace::internal {
 struct FinalState {
   GoId goroutine = GoId::kNone;
   StringId start = StringId::kEmpty;    // The function that it started in; kEmpty if unknown.
+  StartFunction start_function;         // The same, until Finish().
   StackId created_at = StackId::kNone;  // kNone if it is older than the trace.
   bool is_new = false;                  // Whether it was created in the trace.
 

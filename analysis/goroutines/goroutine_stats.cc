@@ -14,6 +14,7 @@
 #include "analysis/intervals/range_tracker.h"
 #include "analysis/intervals/selected_names.h"
 #include "analysis/intervals/stack_places.h"
+#include "analysis/intervals/start_function.h"
 #include "gotrace/event_type.h"
 
 namespace gotrace {
@@ -23,6 +24,7 @@ using internal::Between;
 using internal::PartialGoroutines;
 using internal::RangeTracker;
 using internal::RuntimeRange;
+using internal::StartFunction;
 using internal::SubtractTime;
 
 struct NamedTimes::Index {
@@ -128,8 +130,9 @@ class GoroutineStats::Impl {
 
  private:
   struct Data {
-    GoroutineSpan span;
-    int64_t last = 0;  // The end of the last interval.
+    GoroutineSpan span;   // Without its name.
+    StartFunction start;  // That is the name.
+    int64_t last = 0;     // The end of the last interval.
   };
   using Goroutines = PartialGoroutines<Data>;
 
@@ -190,7 +193,7 @@ void GoroutineStats::Impl::AddGoroutine(const GoInterval& interval) {
     span.is_older = entry.is_older;
     if (interval.starts_life) span.created_at = interval.begun_by.stack;
   }
-  if (span.name == StringId::kEmpty) span.name = interner_.RootFunctionId(interval.stack);
+  entry.data.start.Learn(interner_, interval.stack);
   last = std::max(last, interval.end);
   const int64_t duration = static_cast<int64_t>(interval.duration());
   ExecutionTimes& times = span.times;
@@ -218,15 +221,16 @@ void GoroutineStats::Impl::AddGoroutine(const GoInterval& interval) {
 
 void GoroutineStats::Impl::Keep(const Goroutines::Entry& entry) {
   if (!entry.is_seen) return;
-  const GoroutineSpan& span = entry.data.span;
+  GoroutineSpan span = entry.data.span;
+  span.name = entry.data.start.FinalName(span.created_at, &interner_);
   if (!starts_.Has(span.name)) return;
   GoroutineGroup& group = GroupOf(span);
   ExecutionTimes times = span.times;
   times.total = Between(span.creation, entry.data.last);
   group.Add(times);
   if (!options_.keep_each) return;
-  spans_.push_back(span);
-  spans_.back().times = std::move(times);
+  span.times = std::move(times);
+  spans_.push_back(std::move(span));
 }
 
 GoroutineGroup& GoroutineStats::Impl::GroupOf(const GoroutineSpan& span) {
@@ -262,7 +266,7 @@ void GoroutineStats::Impl::Continue(Goroutines::Entry& rest, Goroutines::Entry& 
   const GoroutineSpan& more = rest.data.span;
   span.times.Add(more.times);
   if (!entry.is_seen || !rest.is_seen) return;
-  if (span.name == StringId::kEmpty) span.name = more.name;
+  entry.data.start.Learn(rest.data.start);
   if (!span.start.has_value()) span.start = more.start;
   span.end = more.end;
   entry.data.last = rest.data.last;
@@ -271,7 +275,7 @@ void GoroutineStats::Impl::Continue(Goroutines::Entry& rest, Goroutines::Entry& 
 void GoroutineStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   ranges_.Merge(next.ranges_, ids);
   goroutines_.Merge(next.goroutines_, [&](Data* data) {
-    data->span.name = ids(data->span.name);
+    data->start.MapIds(ids);
     data->span.created_at = ids(data->span.created_at);
     MapIds(ids, &data->span.times);
   });

@@ -152,7 +152,7 @@ void LatencyStats::Impl::AddGoroutine(const GoInterval& interval) {
     static_cast<Interval&>(one) = interval.Seen();
     one.key.kind = static_cast<LatencyKind>(kind);
     if (one.key.kind == LatencyKind::kBlocked) one.key.reason = interval.reason;
-    one.key.start = entry.data.start;
+    one.key.start = entry.data.start.name();
     one.key.stack = interval.stack;
     one.goroutine = interval.goroutine;
     one.ended_by = interval.ended_by;

@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "analysis/intervals/partial_goroutines.h"
 #include "analysis/intervals/selected_names.h"
+#include "analysis/intervals/start_function.h"
 #include "gotrace/interner.h"
 #include "gotrace/state_tracker.h"
 
@@ -31,8 +32,9 @@ class SumsByStart {
   using Sums = absl::flat_hash_map<Key, Value>;
 
   struct Data {
-    StringId start = StringId::kEmpty;  // As far as is known.
-    Sums pending;                       // The sums, as long as `start` may become known.
+    StartFunction start;
+    StackId created_at = StackId::kNone;
+    Sums pending;  // The sums, as long as `start` may become known.
   };
   using Entry = typename PartialGoroutines<Data>::Entry;
 
@@ -49,9 +51,10 @@ class SumsByStart {
   Entry& Begin(const GoInterval& interval) {
     Entry& entry = goroutines_.Begin(interval);
     Data& data = entry.data;
-    if (data.start == StringId::kEmpty) {
-      data.start = interner_.RootFunctionId(interval.stack);
-      if (data.start != StringId::kEmpty && !entry.is_older) Settle(&data);
+    if (interval.starts_life) data.created_at = interval.begun_by.stack;
+    if (data.start.is_open()) {
+      data.start.Learn(interner_, interval.stack);
+      if (!data.start.is_open() && !entry.is_older) Settle(&data);
     }
     return entry;
   }
@@ -63,10 +66,10 @@ class SumsByStart {
   // Adds `value` to the value of `key`, whose `start` is set once it is known.
   template <class T>
   void Add(const Key& key, const T& value, Entry* entry) {
-    if (entry->data.start == StringId::kEmpty || entry->is_older) {
+    if (entry->data.start.is_open() || entry->is_older) {
       Traits::AddTo(value, &entry->data.pending[key]);
     } else {
-      AddWithStart(entry->data.start, key, value);
+      AddWithStart(entry->data.start.name(), key, value);
     }
   }
 
@@ -86,7 +89,8 @@ class SumsByStart {
     for (const auto& [key, value] : next.sums_)
       Traits::AddTo(value, &sums_[Traits::MapIds(ids, key)]);
     goroutines_.Merge(next.goroutines_, [&](Data* data) {
-      data->start = ids(data->start);
+      data->start.MapIds(ids);
+      data->created_at = ids(data->created_at);
       Sums pending;
       pending.reserve(data->pending.size());
       for (auto& [key, value] : data->pending)
@@ -103,16 +107,19 @@ class SumsByStart {
  private:
   // Adds the pending sums of a goroutine whose start is known, or never will be.
   void Settle(Data* data) {
-    for (const auto& [key, value] : data->pending) AddWithStart(data->start, key, value);
+    if (data->pending.empty()) return;
+    const StringId start = data->start.FinalName(data->created_at, &interner_);
+    for (const auto& [key, value] : data->pending) AddWithStart(start, key, value);
     data->pending.clear();
   }
 
   // Adds the rest of a goroutine, from the part of the trace that follows.
   void Continue(const Entry& rest, Entry* entry) {
     Data& data = entry->data;
-    if (data.start == StringId::kEmpty && rest.data.start != StringId::kEmpty) {
-      data.start = rest.data.start;
-      if (!entry->is_older) Settle(&data);
+    if (data.created_at == StackId::kNone) data.created_at = rest.data.created_at;
+    if (data.start.is_open()) {
+      data.start.Learn(rest.data.start);
+      if (!data.start.is_open() && !entry->is_older) Settle(&data);
     }
     for (const auto& [key, value] : rest.data.pending) Add(key, value, entry);
   }

@@ -14,6 +14,7 @@
 #include "absl/container/inlined_vector.h"
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/range_tracker.h"
+#include "analysis/intervals/start_function.h"
 #include "analysis/profile/profile_samples.h"
 #include "analysis/tasks/region_tracker.h"
 #include "analysis/tasks/task_table.h"
@@ -28,6 +29,7 @@ using internal::RangeTracker;
 using internal::RegionRecord;
 using internal::RegionTracker;
 using internal::RuntimeRange;
+using internal::StartFunction;
 
 namespace {
 
@@ -53,7 +55,8 @@ static_assert(sizeof(StateSpan) == 40);
 
 struct Lifetime {
   int64_t begin = 0;
-  StringId start = StringId::kEmpty;
+  StringId start = StringId::kEmpty;  // Set by Finish().
+  StartFunction start_function;
   Slot creator = kNoSlot;  // kNoSlot if unknown, or if it began before the part read.
   StackId creator_stack = StackId::kNone;
   bool is_new = false;     // Whether it was created in the part read,
@@ -301,7 +304,7 @@ void CriticalPaths::Impl::AddGoroutine(const GoInterval& interval) {
     life.is_new = interval.starts_life;
   }
   Lifetime& life = goroutine.lives.back();
-  if (life.start == StringId::kEmpty) life.start = interner_.RootFunctionId(interval.stack);
+  life.start_function.Learn(interner_, interval.stack);
   if (options_.keep_procs) AddTurn(interval, slot);
   goroutine.has_ended = life.has_ended = interval.ends_life;
   if (!interval.ends_life) return;
@@ -336,6 +339,11 @@ bool CriticalPaths::Impl::SetTimes(std::optional<int64_t> begin, std::optional<i
 void CriticalPaths::Impl::Finish(int64_t end) {
   end_ = end;
   ranges_.Finish(end);
+  for (Goroutine& goroutine : goroutines_) {
+    for (Lifetime& life : goroutine.lives) {
+      life.start = life.start_function.FinalName(life.creator_stack, &interner_);
+    }
+  }
   for (const internal::TaskRecord& task : task_table_.Take()) {
     PathSpan span;
     span.task = task.task;
