@@ -279,6 +279,33 @@ TEST_F(AnalysisCommands, PrintTheLongestTasks) {
   EXPECT_EQ(durations, (std::vector<int64_t>{1'200'098'112, 60'864, 60'544}));
 }
 
+// Tracing libraries make tasks without regions.
+TEST_F(AnalysisCommands, CountWhoBeganATaskWithoutRegions) {
+  size_t tasks = 0;
+  for (const std::string& row :
+       Lines(DumpOutput({"tasks", "--each", "--format=jsonl", annotations_}))) {
+    const JsonValue task = Parse(row);
+    const int64_t id = Number(task, "task");
+    if (id == 4) {
+      ++tasks;
+      EXPECT_EQ(task.Find("counted")->text, "regions");
+      EXPECT_EQ(Number(task, "total_ns"), 448);
+    } else if (id == 10) {
+      ++tasks;
+      EXPECT_EQ(task.Find("counted")->text, "g");
+      EXPECT_EQ(Number(task, "total_ns"), Number(task, "duration_ns"));
+      EXPECT_EQ(Number(task, "running_ns"), 2'176);
+    } else if (id == 1) {
+      ++tasks;
+      EXPECT_EQ(task.Find("counted")->text, "");
+      EXPECT_EQ(Number(task, "total_ns"), 0);
+    }
+  }
+  EXPECT_EQ(tasks, 3);
+  EXPECT_EQ(DumpOutput({"profile", "--task=10", "--format=folded", annotations_}),
+            "main.main 2176\n");
+}
+
 TEST_F(AnalysisCommands, GroupGoroutinesByTheirCreator) {
   const auto sums = [&](std::vector<std::string> args) {
     args.insert(args.end(), {"--format=jsonl", annotations_});

@@ -151,7 +151,8 @@ class RegionProfile final : public Analysis {
     bool by_label = false;
 
     // Only the time that goroutines spend in regions of this task, and in regions of this type;
-    // nullopt and "" for any. A region counts if its begin is in the trace.
+    // nullopt and "" for any. A region counts if its begin is in the trace. If the task has no
+    // regions, and `region` is "", only the time of the goroutine that began it, until it ends.
     std::optional<TaskId> task = std::nullopt;
     std::string region = {};
 
@@ -174,7 +175,8 @@ class RegionProfile final : public Analysis {
   absl::Span<const ProfileSample> samples() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
-  const std::unique_ptr<internal::ProfileSums> impl_;
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
 };
 
 // Computes a profile of kNet, kSync, kSyscall or kSched exactly as `go tool trace -pprof` of Go

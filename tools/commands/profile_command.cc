@@ -94,7 +94,9 @@ class ProfileCommand final : public ProfileTableCommand {
          .set = SetSwitch(&by_proc_)},
         {.name = "task",
          .value = "ID",
-         .help = "Only the time that goroutines spend in regions of this task.",
+         .help = "Only the time that goroutines spend in regions of this task; without regions, "
+                 "that of "
+                 "the goroutine that began it, until it ends.",
          .set = SetId(&regions_.task),
          .selects = true},
         {.name = "region",

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "analysis/intervals/stack_places.h"
+#include "analysis/tasks/owner_times.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/go_stats.h"
 #include "gotrace/task_stats.h"
@@ -50,7 +52,9 @@ constexpr CommandText kTasksText = {
     .description =
         "Prints, for all tasks of runtime/trace with the same type, how many there were, how long "
         "they took, and how much of the time in their regions was spent running, waiting for a P "
-        "(runnable), in syscalls, and blocked. Tasks that lack their begin or their end in the "
+        "(runnable), in syscalls, and blocked. Of a task without regions, the time of the "
+        "goroutine that began it counts, until the task ends. Tasks that lack their begin or their "
+        "end in the "
         "trace are counted in columns of their own, and are in no percentile.\n\n"
         "With --each, prints a row for each task instead. With --id, prints everything that "
         "happened in one task, in order: the begin and end of the task, its regions and its "
@@ -118,9 +122,9 @@ class SelectedSpans {
   void AddEvents(absl::Span<const Event> events) { search_.Add(events); }
   void Merge(const SelectedSpans& next) { search_.Merge(next.search_); }
 
-  // Takes all of them from the statistics.
-  template <class Stats>
-  void Finish(const Stats& stats) {
+  // Takes all of them from the statistics, after `complete` has completed each.
+  template <class Stats, class Complete>
+  void Finish(const Stats& stats, const Complete& complete) {
     absl::Span<const Span> all;
     if constexpr (std::is_same_v<Span, RegionSpan>) {
       all = stats.regions();
@@ -128,7 +132,9 @@ class SelectedSpans {
       all = stats.tasks();
     }
     for (const Span& span : all) {
-      if (spans_.Selects(span, interner_, search_)) selected_.push_back(span);
+      if (!spans_.Selects(span, interner_, search_)) continue;
+      selected_.push_back(span);
+      complete(&selected_.back());
     }
     if (spans_.worst > 0) {
       absl::c_stable_sort(selected_, [](const Span& a, const Span& b) {
@@ -153,11 +159,10 @@ class SelectedSpans {
   std::vector<SpanGroup> groups_;
 };
 
-// Runs the statistics, and keeps what the filter selects.
-template <class Span>
-class SpanAnalysis final : public MergeableAnalysis<SpanAnalysis<Span>> {
+// Runs the statistics of regions, and keeps what the filter selects.
+class RegionAnalysis final : public MergeableAnalysis<RegionAnalysis> {
  public:
-  SpanAnalysis(Interner* interner, const EventFilter& filter, const SpanFilter& spans)
+  RegionAnalysis(Interner* interner, const EventFilter& filter, const SpanFilter& spans)
       : stats_(interner, filter), selected_(interner, spans) {}
 
   void AddEvents(absl::Span<const Event> events) override {
@@ -165,22 +170,60 @@ class SpanAnalysis final : public MergeableAnalysis<SpanAnalysis<Span>> {
     stats_.AddEvents(events);
   }
   void AddGoroutine(const GoInterval& interval) override { stats_.AddGoroutine(interval); }
-  void Merge(SpanAnalysis&& next, const InternerMap& ids) override {
+  void Merge(RegionAnalysis&& next, const InternerMap& ids) override {
     selected_.Merge(next.selected_);
     stats_.Merge(std::move(next.stats_), ids);
   }
   void Finish(int64_t end) override {
     stats_.Finish(end);
-    selected_.Finish(stats_);
+    selected_.Finish(stats_, [](RegionSpan*) {});
   }
 
-  absl::Span<const Span> selected() const { return selected_.selected(); }
+  absl::Span<const RegionSpan> selected() const { return selected_.selected(); }
   absl::Span<const SpanGroup> groups() const { return selected_.groups(); }
 
  private:
   TaskStats stats_;
-  SelectedSpans<Span> selected_;
+  SelectedSpans<RegionSpan> selected_;
 };
+
+// The same for tasks. A task without regions has the times of the goroutine that began it, which
+// parts of a trace cannot know.
+class TaskAnalysis final : public Analysis {
+ public:
+  TaskAnalysis(Interner* interner, const EventFilter& filter, const SpanFilter& spans)
+      : stats_(interner, filter), owners_(filter), selected_(interner, spans) {}
+
+  void AddEvents(absl::Span<const Event> events) override {
+    selected_.AddEvents(events);
+    stats_.AddEvents(events);
+    owners_.AddEvents(events);
+  }
+  void AddGoroutine(const GoInterval& interval) override {
+    stats_.AddGoroutine(interval);
+    owners_.AddGoroutine(interval);
+  }
+  void Finish(int64_t end) override {
+    stats_.Finish(end);
+    owners_.Finish();
+    selected_.Finish(stats_, [this](TaskSpan* task) {
+      const ExecutionTimes* const times = owners_.Find(task->task);
+      if (task->regions == 0 && times != nullptr) task->times = *times;
+    });
+  }
+
+  absl::Span<const TaskSpan> selected() const { return selected_.selected(); }
+  absl::Span<const SpanGroup> groups() const { return selected_.groups(); }
+
+ private:
+  TaskStats stats_;
+  OwnerTimes owners_;
+  SelectedSpans<TaskSpan> selected_;
+};
+
+template <class Span>
+using SpanAnalysis =
+    std::conditional_t<std::is_same_v<Span, TaskSpan>, TaskAnalysis, RegionAnalysis>;
 
 // The same with Go's statistics.
 template <class Span>
@@ -195,7 +238,7 @@ class GoSpanAnalysis final : public Analysis {
   }
   void Finish(int64_t /*end*/) override {
     stats_.Finish().IgnoreError();  // It is always OK.
-    selected_.Finish(stats_);
+    selected_.Finish(stats_, [](Span*) {});
   }
 
   absl::Span<const Span> selected() const { return selected_.selected(); }
@@ -232,19 +275,27 @@ Cell DurationOf(const Span& span) {
 GoId GoroutineOf(const RegionSpan& region) { return region.goroutine; }
 GoId GoroutineOf(const TaskSpan& task) { return task.begin_goroutine; }
 
+// Returns whose time a task has: that in its regions, or that of the goroutine that began it.
+absl::string_view CountedIn(const TaskSpan& task, bool is_compatible) {
+  if (task.regions > 0 || is_compatible) return "regions";
+  return task.begin_goroutine == GoId::kNone ? "" : "g";
+}
+
 // Appends the columns that only tasks have.
-void AddOwnColumns(ColumnList<TaskSpan>* columns) {
+void AddOwnColumns(bool is_compatible, ColumnList<TaskSpan>* columns) {
   constexpr Unit kNone = Unit::kNone;
   columns->Add("parent", "PARENT", kNone, &TaskSpan::parent)
       .Add("end_g", "", kNone, &TaskSpan::end_goroutine)
       .Add("goroutines", "GS", kNone, &TaskSpan::goroutines)
       .Add("regions", "REGIONS", kNone, &TaskSpan::regions)
-      .Add("logs", "LOGS", kNone, &TaskSpan::logs);
+      .Add("logs", "LOGS", kNone, &TaskSpan::logs)
+      .Add("counted", "", kNone,
+           [=](const TaskSpan& task) { return CountedIn(task, is_compatible); });
 }
-void AddOwnColumns(ColumnList<RegionSpan>* /*columns*/) {}
+void AddOwnColumns(bool /*is_compatible*/, ColumnList<RegionSpan>* /*columns*/) {}
 
 template <class Span>
-Table EachTable(absl::Span<const Span> spans, const Interner& interner) {
+Table EachTable(absl::Span<const Span> spans, bool is_compatible, const Interner& interner) {
   using Row = const Span&;
   constexpr Unit kNone = Unit::kNone;
   return ColumnList<Span>(spans)
@@ -253,7 +304,7 @@ Table EachTable(absl::Span<const Span> spans, const Interner& interner) {
       .Add("begin_ns", "", kNone, &Span::begin)
       .Add("end_ns", "", kNone, &Span::end)
       .Add("duration_ns", "DURATION", Unit::kNanoseconds, [](Row span) { return DurationOf(span); })
-      .Add([](ColumnList<Span>* columns) { AddOwnColumns(columns); })
+      .Add([=](ColumnList<Span>* columns) { AddOwnColumns(is_compatible, columns); })
       .Add(TimeColumns(interner, &Span::times))
       .Add("type", "TYPE", kNone, [&interner](Row span) { return interner.String(span.type); })
       .Minor({"PARENT", "GS", "REGIONS", "LOGS"})
@@ -435,7 +486,7 @@ class SpansCommand final : public TableCommand {
     if (each_) {
       return EachTable(is_compatible_ ? RowsOf(analysis, &GoSpanAnalysis<Span>::selected)
                                       : RowsOf(analysis, &SpanAnalysis<Span>::selected),
-                       interner);
+                       is_compatible_, interner);
     }
     return GroupTable(is_compatible_ ? RowsOf(analysis, &GoSpanAnalysis<Span>::groups)
                                      : RowsOf(analysis, &SpanAnalysis<Span>::groups),
