@@ -18,7 +18,10 @@ std::string TextOf(const WaitPlace& place, absl::string_view line, const Interne
 }  // namespace
 
 std::string PlaceText(const WaitPlace& place, const Interner& interner) {
-  std::string line = LineText({.file = interner.String(place.file), .line = place.line});
+  StackFrame frame;
+  frame.file = interner.String(place.file);
+  frame.line = place.line;
+  std::string line = LineText(frame);
   if (!line.empty()) line.insert(0, " ");
   return TextOf(place, line, interner);
 }
