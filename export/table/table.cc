@@ -266,9 +266,9 @@ struct Narrowest {
   size_t last;
   size_t other;
 };
-constexpr Narrowest kWell = {20, 18};    // As long as that is enough.
-constexpr Narrowest kBarely = {12, 10};  // At all.
-constexpr size_t kWidest = 48;           // For a text that is not in the last column.
+// From one to the next as long as they are not enough. The last text says most about a row.
+constexpr Narrowest kNarrowest[] = {{20, 18}, {20, 10}, {12, 10}};
+constexpr size_t kWidest = 48;  // For a text that is not in the last column.
 
 // Returns the width of a line in which the last text has at most `last` characters, and no other
 // text more than `limit`.
@@ -335,7 +335,7 @@ std::vector<absl::string_view> Table::AppendText(size_t width, TextBuffer* out) 
   }
   if (shown.empty()) return omitted;
   shown.back().is_last = true;
-  Narrowest narrowest = kWell;
+  Narrowest narrowest = kNarrowest[0];
   const auto is_too_wide = [&] {
     return WidthWith(shown, narrowest.last, narrowest.other) > width;
   };
@@ -347,7 +347,9 @@ std::vector<absl::string_view> Table::AppendText(size_t width, TextBuffer* out) 
     }
   };
   omit(/*only_minor=*/true);
-  if (is_too_wide()) narrowest = kBarely;
+  for (const Narrowest& step : kNarrowest) {
+    if (is_too_wide()) narrowest = step;
+  }
   omit(/*only_minor=*/false);
   size_t limit = kWidest;
   while (limit > narrowest.other && WidthWith(shown, narrowest.last, limit) > width) --limit;

@@ -95,7 +95,8 @@ TEST(Table, CutsOtherTextsIfTheLastIsNotEnough) {
   EXPECT_EQ(line(70), absl::StrCat(cut('a', 22), "  ", cut('b', 22), "  ", cut('c', 19)));
   EXPECT_EQ(line(60), absl::StrCat(cut('a', 17), "  ", cut('b', 17), "  ", cut('c', 19)));
   // If that is not enough, all of them may become narrower.
-  EXPECT_EQ(line(59), absl::StrCat(cut('a', 20), "  ", cut('b', 20), "  ", cut('c', 12)));
+  EXPECT_EQ(line(59), absl::StrCat(cut('a', 16), "  ", cut('b', 16), "  ", cut('c', 20)));
+  EXPECT_EQ(line(43), absl::StrCat(cut('a', 12), "  ", cut('b', 12), "  ", cut('c', 12)));
   EXPECT_EQ(line(36), absl::StrCat(cut('a', 9), "  ", cut('b', 9), "  ", cut('c', 11)));
   // There is an end to it.
   EXPECT_EQ(line(10), line(36));
