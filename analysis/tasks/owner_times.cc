@@ -13,12 +13,19 @@ void AddPart(const GoInterval& interval, int64_t begin, int64_t end, ExecutionTi
   if (begin >= end) return;
   const int64_t duration = Between(begin, end);
   AddTime(duration, &times->total);
+  int64_t stopped = 0;
+  interval.ForEachStop(begin, end, [&](int64_t from, int64_t to, const StopSpan& stop) {
+    AddTime(Between(from, to), &stopped);
+    times->stopped.Add(stop.reason, Between(from, to));
+  });
   switch (interval.state) {
     case GoState::kRunning:
-      AddTime(duration, &times->running);
+      AddTime(Between(stopped, duration), &times->running);
+      AddTime(stopped, &times->stopped_running);
       break;
     case GoState::kRunnable:
-      AddTime(duration, &times->runnable);
+      AddTime(Between(stopped, duration), &times->runnable);
+      AddTime(stopped, &times->stopped_runnable);
       break;
     case GoState::kWaiting:
       times->blocked.Add(interval.reason, duration);
@@ -34,6 +41,18 @@ void AddPart(const GoInterval& interval, int64_t begin, int64_t end, ExecutionTi
   }
 }
 
+// Returns the times by name from those of `before` on.
+NamedTimes Since(const NamedTimes& before, const NamedTimes& now) {
+  NamedTimes since;
+  for (const NamedTime& reason : now) {
+    const auto is_it = [&](const NamedTime& other) { return other.name == reason.name; };
+    const NamedTime* const other = std::find_if(before.begin(), before.end(), is_it);
+    const int64_t time = other == before.end() ? reason.time : Between(other->time, reason.time);
+    if (time > 0) since.Add(reason.name, time);
+  }
+  return since;
+}
+
 // Returns the times from those of `before` on.
 ExecutionTimes Since(const ExecutionTimes& before, const ExecutionTimes& now) {
   ExecutionTimes since;
@@ -42,14 +61,10 @@ ExecutionTimes Since(const ExecutionTimes& before, const ExecutionTimes& now) {
   since.runnable = Between(before.runnable, now.runnable);
   since.syscall = Between(before.syscall, now.syscall);
   since.syscall_blocked = Between(before.syscall_blocked, now.syscall_blocked);
-  for (const NamedTime& reason : now.blocked) {
-    const auto is_it = [&](const NamedTime& other) { return other.name == reason.name; };
-    const NamedTime* const other =
-        std::find_if(before.blocked.begin(), before.blocked.end(), is_it);
-    const int64_t time =
-        other == before.blocked.end() ? reason.time : Between(other->time, reason.time);
-    if (time > 0) since.blocked.Add(reason.name, time);
-  }
+  since.stopped_running = Between(before.stopped_running, now.stopped_running);
+  since.stopped_runnable = Between(before.stopped_runnable, now.stopped_runnable);
+  since.blocked = Since(before.blocked, now.blocked);
+  since.stopped = Since(before.stopped, now.stopped);
   return since;
 }
 

@@ -13,6 +13,7 @@
 #include "export/pprof/profile_frames.h"
 #include "gotrace/latency_stats.h"
 #include "gotrace/profile.h"
+#include "parser/event/trace_clock.h"
 #include "tools/cli/registry.h"
 #include "tools/commands/stack_columns.h"
 #include "tools/commands/table_command.h"
@@ -29,7 +30,8 @@ constexpr CommandText kText = {
         "(scheduling), blocked for each reason (blocked), in syscalls (syscall), stopping the "
         "world (pause), and assisting the garbage collector (assist). --by=func prints a row for "
         "each function that goroutines started in, --by=stack for each stack in which they "
-        "waited, and --by=g for each goroutine.\n\n"
+        "waited, and --by=g for each goroutine. Of waits for a P, STOPPED is the part in which the "
+        "world was stopped.\n\n"
         "With --worst, prints a row for each of the longest waits instead: its time, goroutine and "
         "stack, and what ended it.\n\n"
         "Clipped waits began before the trace or the window, or had not ended when it did: they "
@@ -95,6 +97,7 @@ std::vector<LatencyGroup> MergedLines(absl::Span<const LatencyGroup> groups,
     } else {
       merged[it->second].durations.Merge(group.durations);
       merged[it->second].clipped += group.clipped;
+      merged[it->second].stopped = TraceClock::Add(merged[it->second].stopped, group.stopped);
     }
   }
   return merged;
@@ -114,6 +117,7 @@ Table GroupTable(absl::Span<const LatencyGroup> all, By by, bool merges_lines,
       .Add("count", "COUNT", kNone, [](Row g) { return g.durations.count(); })
       .Add("clipped", "CLIPPED", kNone, &LatencyGroup::clipped)
       .Add("total_ns", "TOTAL", Unit::kNanoseconds, [](Row g) { return g.durations.sum(); })
+      .Add("stopped_ns", "STOPPED", Unit::kNanoseconds, &LatencyGroup::stopped)
       .Add(QuantileColumns("", /*is_shown=*/true, &LatencyGroup::durations))
       .Add("histogram", "", kNone, [](Row g) { return JsonText{HistogramJson(g.durations)}; })
       .AddIf(by == kGoroutine, "g", "G", kNone, [](Row g) { return g.key.goroutine; })
@@ -145,6 +149,7 @@ Table CaseTable(absl::Span<const LatencyCase> cases, const Interner& interner) {
   return ColumnList<LatencyCase>(cases)
       .Add("begin_ns", "BEGIN", kNone, &LatencyCase::begin)
       .Add("length_ns", "LENGTH", Unit::kNanoseconds, &LatencyCase::duration)
+      .Add("stopped_ns", "", Unit::kNanoseconds, &LatencyCase::stopped)
       .Add("clipped", "", kNone,
            [](Row c) { return JsonText{c.begin_clipped || c.end_clipped ? "true" : "false"}; })
       .Add("clipped_at", "CLIPPED", kNone, ClippedAt)

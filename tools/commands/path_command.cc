@@ -10,6 +10,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -305,7 +306,9 @@ std::string WhyText(const PathPiece& piece, absl::Span<const NamedNumber> ran,
   if (piece.state == GoState::kRunning && piece.reason == StringId::kEmpty) {
     return RegionText(piece.region, interner);
   }
-  if (piece.state != GoState::kRunnable) return std::string(interner.String(piece.reason));
+  if (piece.state != GoState::kRunnable || piece.is_stopped) {
+    return std::string(interner.String(piece.reason));
+  }
   int64_t sum = 0;
   NamedNumber largest;
   for (const NamedNumber& one : ran) {
@@ -354,7 +357,7 @@ Table PieceTable(absl::Span<const PathPiece> pieces,
            [=, &interner](Row p) { return JsonText{RanText(ran_during(p), interner)}; })
       .Add("start", "", kNone, [&interner](Row p) { return interner.String(p.start); })
       .Add(StackColumns("stack", "STACK", labels, interner, key_of,
-                        [key_of](Row p) { return UpTo(p.state, key_of(p)); }))
+                        [key_of](Row p) { return p.is_stopped ? "" : UpTo(p.state, key_of(p)); }))
       .Add("region", "", kNone, [&interner](Row p) { return interner.String(p.region); })
       .Add(PlaceColumns("", interner, &PathPiece::stack))
       .ToTable();
@@ -409,11 +412,16 @@ std::vector<PathSumRow> SumsBy(By by, bool merges_lines, absl::Span<const Profil
   return rows;
 }
 
+// Returns whether these are stops of the world, in which a goroutine was where it is said to be.
+bool IsStop(const ProfileKey& key, const Interner& interner) {
+  return absl::StartsWith(interner.String(key.reason), "world stopped (");
+}
+
 // Returns where the goroutine was, for people.
 std::string WhereText(const PathSumRow& row, const Interner& interner) {
   if (row.place.function == StringId::kEmpty) return "";
-  return absl::StrCat(row.key.state == GoState::kRunning ? "up to " : "",
-                      FunctionText(row.place, interner));
+  const bool is_end = row.key.state == GoState::kRunning && !IsStop(row.key, interner);
+  return absl::StrCat(is_end ? "up to " : "", FunctionText(row.place, interner));
 }
 
 Table SumTable(By by, bool merges_lines, absl::Span<const ProfileSample> samples,
@@ -454,7 +462,9 @@ Table SumTable(By by, bool merges_lines, absl::Span<const ProfileSample> samples
   if (by == kStack) {
     columns
         .Add(StackColumns("stack", "STACK", labels, interner, key_of,
-                          [key_of](Row r) { return UpTo(r.key.state, key_of(r)); }))
+                          [key_of, &interner](Row r) {
+                            return IsStop(r.key, interner) ? "" : UpTo(r.key.state, key_of(r));
+                          }))
         .Add(PlaceColumns("", interner, [](Row r) { return r.key.stack; }));
   }
   return columns.ToTable();
