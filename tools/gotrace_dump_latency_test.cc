@@ -456,8 +456,7 @@ TEST_F(LatencyCommands, PrintLocks) {
   const std::vector<std::string> text =
       Lines(DumpOutput({"locks", "--kind=mutex,chan", "--sort=count", blocking_}));
   ASSERT_GE(text.size(), 2);
-  EXPECT_TRUE(absl::StartsWith(text[0], "COUNT    TOTAL      MAX  FOR"))
-      << text[0];
+  EXPECT_TRUE(absl::StartsWith(text[0], "COUNT    TOTAL      MAX  FOR")) << text[0];
 }
 
 TEST_F(LatencyCommands, ExplainWhatIsWrong) {

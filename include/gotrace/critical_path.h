@@ -145,8 +145,8 @@ class CriticalPaths final : public Analysis {
   absl::Span<const PathSpan> tasks() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
   absl::Span<const PathSpan> regions() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
-  // Returns the spans of all goroutines, cut to the window, in order of their ends; for each life of
-  // an id one. `type` is the function in which it started.
+  // Returns the spans of all goroutines, cut to the window, in order of their ends; for each life
+  // of an id one. `type` is the function in which it started.
   std::vector<PathSpan> goroutines() const;
 
   // Returns the span of a goroutine, cut to the window, or nullopt if it is outside. If several

@@ -111,8 +111,8 @@ class Profile final : public MergeableAnalysis<Profile> {
 
     // Only goroutines that the filter selects. Samples of events, such as CPU samples, are limited
     // to its `times`. If it selects Ps or threads, only what goroutines do on these, running or in
-    // a syscall; then the type must be kWall, kOnCpu or kSyscall. Only samples of which its `stacks`
-    // select the stack or that of the waker.
+    // a syscall; then the type must be kWall, kOnCpu or kSyscall. Only samples of which its
+    // `stacks` select the stack or that of the waker.
     EventFilter filter = {};
   };
 
