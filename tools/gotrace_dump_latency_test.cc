@@ -237,10 +237,36 @@ TEST_F(LatencyCommands, PrintTheGoroutinesThatKeepTheirP) {
 
 // Numbers do not tell where a terminal breaks a line.
 TEST_F(LatencyCommands, PrintLinesThatFit) {
-  const std::vector<std::string> commands[] = {
-      {"summary"}, {"locks"}, {"procs"}, {"procs", "--slices=20"}, {"procs", "--ready"}};
+  const std::vector<std::string> commands[] = {{"summary"},
+                                               {"locks"},
+                                               {"procs"},
+                                               {"procs", "--slices=20"},
+                                               {"procs", "--ready"},
+                                               {"latency"},
+                                               {"latency", "--by=func"},
+                                               {"latency", "--by=g"},
+                                               {"latency", "--by=stack"},
+                                               {"latency", "--by=stack", "--lines"},
+                                               {"latency", "--worst=3"},
+                                               {"leaks", "--longer=1us"},
+                                               {"goroutines"},
+                                               {"goroutines", "--each"},
+                                               {"goroutines", "--by=creator"},
+                                               {"goroutines", "--at=20ms"},
+                                               {"goroutines", "--at=20ms", "--each"},
+                                               {"tasks"},
+                                               {"tasks", "--each"},
+                                               {"regions"},
+                                               {"regions", "--each"},
+                                               {"profile"},
+                                               {"profile", "--by-g", "--by-task", "--by-region"},
+                                               {"path", "--g=1"},
+                                               {"path", "--g=1", "--by=func"},
+                                               {"path", "--g=1", "--by=stack"}};
+  const std::string annotations = WriteFile(absl::StrCat(MakeTestDirectory(), "/annotations.trace"),
+                                            ReadTestTrace("go1.27-annotations.trace"));
   for (std::vector<std::string> command : commands) {
-    for (const std::string& trace : {gc_, blocking_}) {
+    for (const std::string& trace : {gc_, blocking_, annotations}) {
       command.push_back(trace);
       for (const std::string& line : Lines(DumpOutput(command))) {
         const auto begins = [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; };
@@ -299,6 +325,13 @@ TEST_F(LatencyCommands, PrintLeaks) {
   };
   EXPECT_EQ(counts(leaks[0]), "00001");
   EXPECT_EQ(Rows({"leaks", "--longer=4340674ns", blocking_}).size(), 1);
+  EXPECT_EQ(Text(leaks[0], "blocked_function"), "main.main.func1");
+  EXPECT_EQ(Text(leaks[0], "created_function"), "main.main");
+  // A window keeps where they were created.
+  const std::vector<JsonValue> later =
+      Rows({"leaks", "--longer=1us", "--from=@2186292000000", blocking_});
+  ASSERT_EQ(later.size(), 2);
+  for (const JsonValue& leak : later) EXPECT_EQ(Text(leak, "created_at"), "main.main");
   const SubprocessResult above = RunDump({"leaks", "--longer=1ms", "--fail-above=1", blocking_});
   EXPECT_EQ(above.exit_code, 3);
   EXPECT_TRUE(absl::StrContains(above.err, "2 goroutines have been blocked")) << above.err;
@@ -308,6 +341,87 @@ TEST_F(LatencyCommands, PrintLeaks) {
   ASSERT_EQ(text.size(), 3);
   EXPECT_TRUE(absl::StartsWith(text[0], "COUNT  LONGEST  OVER TIME  REASON ")) << text[0];
   EXPECT_TRUE(absl::StartsWith(text[1], "    1  4.34 ms  0 0 0 0 1  forever ")) << text[1];
+}
+
+// Two statements of the function send. People see one row, unless they want to see the lines.
+TEST_F(LatencyCommands, MergeStacksThatDifferOnlyInLines) {
+  const auto lines = [&](std::vector<std::string> args) {
+    args.insert(args.end(), {"--stack=main.channels.func1", blocking_});
+    return Lines(DumpOutput(args));
+  };
+  const std::vector<std::string> latency = {"latency", "--by=stack", "--reason=chan send"};
+  const std::vector<std::string> merged = lines(latency);
+  ASSERT_EQ(merged.size(), 2);
+  EXPECT_TRUE(absl::StartsWith(merged[1], "    2 ")) << merged[1];
+  EXPECT_TRUE(absl::StrContains(merged[1], "4.33 ms")) << merged[1];
+  EXPECT_FALSE(absl::StrContains(merged[1], "main.go")) << merged[1];
+  const std::vector<std::string> apart =
+      lines({"latency", "--by=stack", "--reason=chan send", "--lines"});
+  ASSERT_EQ(apart.size(), 3);
+  EXPECT_TRUE(absl::StrContains(apart[1], "main.go:")) << apart[1];
+  EXPECT_TRUE(absl::StrContains(apart[2], "main.go:")) << apart[2];
+  // Programs see both.
+  const std::vector<JsonValue> rows = Rows(
+      {"latency", "--by=stack", "--reason=chan send", "--stack=main.channels.func1", blocking_});
+  ASSERT_EQ(rows.size(), 2);
+  EXPECT_EQ(Text(rows[0], "function"), "main.channels.func1");
+  EXPECT_EQ(Text(rows[0], "file"), "blocking/main.go");
+  EXPECT_NE(Number(rows[0], "line"), Number(rows[1], "line"));
+
+  EXPECT_EQ(lines({"profile", "--type=sync"}).size(), 2);
+  EXPECT_EQ(lines({"profile", "--type=sync", "--lines"}).size(), 3);
+  EXPECT_EQ(lines({"profile", "--type=sync", "--format=folded"}),
+            std::vector<std::string>({"main.channels.func1;runtime.chansend1 4334080"}));
+  const std::vector<std::string> folded =
+      lines({"profile", "--type=sync", "--format=folded", "--lines"});
+  ASSERT_EQ(folded.size(), 2);
+  EXPECT_TRUE(absl::StartsWith(folded[0], "main.channels.func1 main.go:")) << folded[0];
+  EXPECT_TRUE(absl::StrContains(folded[0], ";runtime.chansend1 chan.go:")) << folded[0];
+}
+
+// The rows that --stack selects are those that have the function in their stack.
+TEST_F(LatencyCommands, SelectByStack) {
+  struct Case {
+    std::vector<std::string> args;
+    absl::string_view column;
+    std::string function;
+  };
+  const Case cases[] = {
+      {{"latency", "--by=stack"}, "stack", "main.locks"},
+      {{"latency", "--worst=1000"}, "stack", "runtime.chanrecv1"},
+      {{"profile", "--type=offcpu"}, "stack", "main.locks.func2"},
+      {{"leaks", "--longer=1ns"}, "blocked_at", "runtime.block"},
+      {{"goroutines", "--at=30ms"}, "stack", "main.turns"},
+  };
+  for (Case one : cases) {
+    SCOPED_TRACE(one.args[0]);
+    one.args.push_back(blocking_);
+    std::vector<std::string> expected;
+    one.args.push_back("--format=jsonl");
+    for (const std::string& line : Lines(DumpOutput(one.args))) {
+      if (absl::StrContains(Text(*ParseJson(line), one.column), one.function)) {
+        expected.push_back(line);
+      }
+    }
+    EXPECT_GT(expected.size(), 0);
+    one.args.push_back(absl::StrCat("--stack=", one.function));
+    EXPECT_EQ(Lines(DumpOutput(one.args)), expected);
+  }
+  // A line of a file, and a method with its receiver.
+  const std::vector<JsonValue> locks = Rows({"locks", "--stack=main.go:68", blocking_});
+  ASSERT_EQ(locks.size(), 1);
+  EXPECT_EQ(Number(locks[0], "total_ns"), 4'297'792);
+  EXPECT_EQ(Rows({"locks", "--kind=mutex", "--stack=sync.(*Mutex).Lock", blocking_}).size(), 1);
+  const std::vector<std::string> events =
+      Lines(DumpOutput({"events", "--format=json", "--stacks", "--stack=locks.func2", blocking_}));
+  EXPECT_GT(events.size(), 0);
+  for (const std::string& event : events) {
+    EXPECT_TRUE(absl::StrContains(event, "main.locks.func2")) << event;
+  }
+  EXPECT_TRUE(
+      absl::StrContains(Error({"latency", "--stack=main.["}), "--stack: not a regular expression"));
+  EXPECT_TRUE(
+      absl::StrContains(Error({"goroutines", "--stack=main"}), "--stack works only with --at"));
 }
 
 TEST_F(LatencyCommands, PrintLocks) {
@@ -332,7 +446,7 @@ TEST_F(LatencyCommands, PrintLocks) {
   ASSERT_EQ(victims.size(), 1);
   EXPECT_EQ(Text(victims[0], "start"), "main.locks.func1.1");
   EXPECT_EQ(Number(victims[0], "time_ns"), 4'297'792);
-  EXPECT_EQ(DumpOutput({"locks", "--kind=mutex", "--func=main.turns.func1", blocking_}),
+  EXPECT_EQ(RunDump({"locks", "--kind=mutex", "--func=main.turns.func1", blocking_}).out,
             "no locks\n");
   // Whatever they wait for, and each wait once.
   std::set<std::string> objects;
@@ -342,8 +456,7 @@ TEST_F(LatencyCommands, PrintLocks) {
   const std::vector<std::string> text =
       Lines(DumpOutput({"locks", "--kind=mutex,chan", "--sort=count", blocking_}));
   ASSERT_GE(text.size(), 2);
-  EXPECT_TRUE(absl::StartsWith(text[0], "COUNT    TOTAL      MAX  FOR"))
-      << text[0];
+  EXPECT_TRUE(absl::StartsWith(text[0], "COUNT    TOTAL      MAX  FOR")) << text[0];
 }
 
 TEST_F(LatencyCommands, ExplainWhatIsWrong) {
@@ -351,7 +464,7 @@ TEST_F(LatencyCommands, ExplainWhatIsWrong) {
       Error({"latency", "--kind=scheduling,mutex"}),
       "--kind: expected scheduling or blocked or syscall or pause or assist, found \"mutex\""));
   EXPECT_TRUE(absl::StrContains(Error({"latency", "--by=task"}),
-                                "--by: expected what or func or stack, found \"task\""));
+                                "--by: expected what or func or stack or g, found \"task\""));
   EXPECT_TRUE(absl::StrContains(Error({"latency", "--worst=0"}), "--worst: must be 1 or more"));
   EXPECT_TRUE(absl::StrContains(Error({"latency", "--worst=3", "--by=func"}),
                                 "--by and --worst cannot be used together"));

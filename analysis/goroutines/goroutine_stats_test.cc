@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "analysis/core/built_events.h"
 #include "analysis/core/cut_trace.h"
 #include "analysis/core/stats_text.h"
 #include "gotrace/go_stats.h"
+#include "gotrace/latency_stats.h"
 #include "gotrace/read_parallel.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
@@ -52,6 +54,85 @@ TEST(GoroutineStats, AreTheSameHoweverTheTraceIsCut) {
         [](AnalysisSink::Options options) { return MakeSink({.keep_each = true}, options); },
         AllTextOf);
   }
+}
+
+// Goroutines of a WaitGroup are named after what it was given, if a stack shows that, or else by
+// where they were created.
+TEST(GoroutineStats, AreNamedAfterWhatAWrapperWasGiven) {
+  using enum EventType;
+  BuiltEvents events;
+  const StackFrame wrapper = {1, "sync.(*WaitGroup).Go.func1", "sync/waitgroup.go", 1};
+  const StackFrame own[] = {{2, "sync.(*WaitGroup).Go.func1.1", "sync/waitgroup.go", 2}, wrapper};
+  const StackFrame given[] = {
+      {3, "time.Sleep", "time/sleep.go", 3}, {4, "main.work", "/src/main.go", 4}, wrapper};
+  const StackFrame creator[] = {{5, "sync.(*WaitGroup).Go", "sync/waitgroup.go", 5},
+                                {6, "main.serve", "/src/main.go", 6}};
+  events.Sync(0, 1);
+  events.Go(kGoStatus, 1, 0, 1, GoState::kUndetermined, GoState::kRunning);
+  const auto create = [&](int64_t time, int64_t g) {
+    events.Push(events.Builder(kGoCreate, time, 0, 1)
+                    .Transition(GoId{g}, GoState::kNotExist, GoState::kRunnable)
+                    .Stack(creator)
+                    .TransitionStack({wrapper}));
+    events.Go(kGoStart, time + 2, 1, g, GoState::kRunnable, GoState::kRunning);
+  };
+  const auto block = [&](int64_t time, int64_t g, absl::Span<const StackFrame> stack) {
+    events.Push(events.Builder(kGoBlock, time, 1, g)
+                    .Transition(GoId{g}, GoState::kRunning, GoState::kWaiting)
+                    .Reason("sleep")
+                    .Stack(stack)
+                    .TransitionStack(stack));
+  };
+  create(10, 11);
+  block(15, 11, given);
+  create(20, 12);
+  events.Go(kGoDestroy, 25, 1, 12, GoState::kRunning, GoState::kNotExist);
+  create(30, 13);
+  block(35, 13, own);
+  events.Sync(50, 2);
+
+  const std::unique_ptr<AnalysisSink> sink = MakeSink({.keep_each = true});
+  sink->Add(events.events());
+  ASSERT_TRUE(sink->Finish().ok());
+  const auto names = [&](auto spans) {
+    std::map<std::string, int64_t> totals;
+    for (const auto& span : spans) {
+      totals[std::string(sink->interner().String(span.name))] += span.times.total;
+    }
+    return totals;
+  };
+  const std::map<std::string, int64_t> expected = {
+      {"", 50}, {"main.work", 40}, {"sync.(*WaitGroup).Go.func1 of main.serve", 5 + 20}};
+  EXPECT_EQ(names(StatsOf(*sink).groups()), expected);
+  EXPECT_EQ(names(StatsOf(*sink).goroutines()), expected);
+
+  // By their creator, they are one.
+  const std::unique_ptr<AnalysisSink> by_creator = MakeSink({.by_creator = true});
+  by_creator->Add(events.events());
+  ASSERT_TRUE(by_creator->Finish().ok());
+  const absl::Span<const GoroutineGroup> groups = StatsOf(*by_creator).groups();
+  ASSERT_EQ(groups.size(), 2);
+  EXPECT_EQ(by_creator->interner().String(groups[1].creator), "main.serve");
+  EXPECT_EQ(groups[1].creator_line, 6);
+  EXPECT_EQ(groups[1].count, 3);
+
+  // Waits before a stack shows what the wrapper was given count, too.
+  const auto waits = std::make_unique<AnalysisSink>(
+      [](Interner* interner) {
+        LatencyStats::Options options;
+        options.kinds = {true, false, false, false, false};
+        options.by_start = true;
+        return std::make_unique<LatencyStats>(interner, options);
+      },
+      AnalysisSink::Options());
+  waits->Add(events.events());
+  ASSERT_TRUE(waits->Finish().ok());
+  std::map<std::string, uint64_t> sums;
+  for (const LatencyGroup& group : static_cast<const LatencyStats&>(waits->analysis()).groups()) {
+    sums[std::string(waits->interner().String(group.key.start))] = group.durations.sum();
+  }
+  EXPECT_EQ(sums, (std::map<std::string, uint64_t>{
+                      {"main.work", 2}, {"sync.(*WaitGroup).Go.func1 of main.serve", 4}}));
 }
 
 // Reads a trace on two cores. `options` are those of the analysis, `sink_options` those of its

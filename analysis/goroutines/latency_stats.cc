@@ -10,6 +10,8 @@
 #include "analysis/core/time_sums.h"
 #include "analysis/core/window.h"
 #include "analysis/intervals/range_tracker.h"
+#include "analysis/intervals/selected_names.h"
+#include "analysis/intervals/selected_stacks.h"
 #include "analysis/intervals/sums_by_start.h"
 #include "analysis/profile/profile_samples.h"
 #include "gotrace/event_type.h"
@@ -34,7 +36,7 @@ struct LatencyTraits {
   using Value = Latencies;
 
   static LatencyKey MapIds(const InternerMap& ids, const LatencyKey& key) {
-    return {key.kind, ids(key.reason), ids(key.start), ids(key.stack)};
+    return {key.kind, ids(key.reason), ids(key.start), ids(key.stack), key.goroutine};
   }
   static void AddTo(const LatencyCase& one, Latencies* sum) {
     sum->durations.Add(one.duration());
@@ -109,6 +111,8 @@ class LatencyStats::Impl {
 
   Interner& interner_;
   Options options_;
+  internal::SelectedStacks stacks_{&interner_, options_.filter.stacks};
+  internal::SelectedNames reasons_{&interner_, options_.reason, internal::SelectedNames::Of::kPart};
   Sums sums_{&interner_, options_.start};
   RangeTracker ranges_{&interner_,
                        RangeTracker::Crossing::kWhole,
@@ -152,7 +156,7 @@ void LatencyStats::Impl::AddGoroutine(const GoInterval& interval) {
     static_cast<Interval&>(one) = interval.Seen();
     one.key.kind = static_cast<LatencyKind>(kind);
     if (one.key.kind == LatencyKind::kBlocked) one.key.reason = interval.reason;
-    one.key.start = entry.data.start;
+    one.key.start = entry.data.start.name();
     one.key.stack = interval.stack;
     one.goroutine = interval.goroutine;
     one.ended_by = interval.ended_by;
@@ -163,9 +167,13 @@ void LatencyStats::Impl::AddGoroutine(const GoInterval& interval) {
 }
 
 void LatencyStats::Impl::Add(const LatencyCase& one, Sums::Entry* entry) {
+  const uint64_t duration = one.duration();
+  if (duration < options_.min_duration || duration > options_.max_duration) return;
+  if (!stacks_.Has(one.key.stack) || !reasons_.Has(one.key.reason)) return;
   if (options_.cases > 0) KeepIfWorst(one);
   LatencyKey key = one.key;
   if (!options_.by_stack) key.stack = StackId::kNone;
+  if (options_.by_goroutine) key.goroutine = one.goroutine;
   key.start = StringId::kEmpty;
   if (entry == nullptr) return sums_.AddWithStart(one.key.start, key, one);
   sums_.Add(key, one, entry);
@@ -214,7 +222,8 @@ void LatencyStats::Impl::Finish(int64_t end) {
       return std::pair(interner_.String(key.reason), interner_.String(key.start));
     };
     if (texts(a.key) != texts(b.key)) return texts(a.key) < texts(b.key);
-    return internal::CompareStacks(interner_, a.key.stack, b.key.stack) < 0;
+    const int order = internal::CompareStacks(interner_, a.key.stack, b.key.stack);
+    return order != 0 ? order < 0 : a.key.goroutine < b.key.goroutine;
   });
   for (auto& [key, cases] : worst_) cases_.insert(cases_.end(), cases.begin(), cases.end());
   absl::c_sort(cases_, [&](const LatencyCase& a, const LatencyCase& b) {

@@ -11,6 +11,7 @@
 #include "analysis/core/time_sums.h"
 #include "analysis/goroutines/final_states.h"
 #include "analysis/intervals/runtime_functions.h"
+#include "analysis/intervals/selected_stacks.h"
 #include "analysis/profile/profile_samples.h"
 
 namespace gotrace {
@@ -30,6 +31,8 @@ class LeakStats::Impl {
   void AddEvents(absl::Span<const Event> events) {
     begin_ = std::min(begin_, events.front().time());
     states_.AddEvents(events);
+    const EventFilter::Times& window = options_.filter.times;
+    if (window.HasFirst()) states_.AddEarlier(events, window.from);
   }
   void AddGoroutine(const GoInterval& interval) {
     if (options_.filter.Selects(interval.goroutine)) states_.AddGoroutine(interval);
@@ -58,9 +61,10 @@ void LeakStats::Impl::Finish(int64_t end) {
   const int64_t quarter = Between(begin, end) / static_cast<int64_t>(LeakGroup::kPoints - 1);
   using Key = std::tuple<StringId, StackId, StackId, StringId>;
   absl::flat_hash_map<Key, LeakGroup> groups;
+  internal::SelectedStacks stacks(&interner_, options_.filter.stacks);
   for (const FinalState& one : states_.states()) {
     if (one.state != GoState::kWaiting || !one.end_clipped) continue;
-    if (internal::IsOfSystem(interner_.String(one.start))) continue;
+    if (internal::IsOfSystem(interner_.String(one.start)) || !stacks.Has(one.stack)) continue;
     const int64_t length = Between(one.seen_from, end);
     blocked_.push_back({.start = one.start,
                         .is_new = one.is_new,

@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "analysis/intervals/runtime_functions.h"
+#include "analysis/intervals/selected_stacks.h"
 #include "analysis/intervals/stack_places.h"
 #include "analysis/intervals/sums_by_start.h"
 
@@ -76,6 +77,7 @@ class WaitStats::Impl {
       : interner_(*interner),
         options_(std::move(options)),
         places_(interner),
+        stacks_(interner, options_.filter.stacks),
         sums_(interner, options_.start) {}
 
   void Begin(int64_t trace_start, EventFilter::Times window) {
@@ -96,6 +98,7 @@ class WaitStats::Impl {
   Interner& interner_;
   Options options_;
   internal::StackPlaces places_;
+  internal::SelectedStacks stacks_;
   internal::SumsByStart<WaitTraits> sums_;
   std::vector<WaitGroup> groups_;
 };
@@ -103,7 +106,8 @@ class WaitStats::Impl {
 void WaitStats::Impl::AddGoroutine(const GoInterval& interval) {
   if (!options_.filter.Selects(interval.goroutine)) return;
   auto& entry = sums_.Begin(interval);
-  if (interval.state == GoState::kWaiting || interval.state == GoState::kSyscall) {
+  const bool is_wait = interval.state == GoState::kWaiting || interval.state == GoState::kSyscall;
+  if (is_wait && stacks_.Has(interval.stack)) {
     sums_.Add(KeyOf(interval), interval, &entry);
   }
   sums_.End(interval, entry);

@@ -75,6 +75,14 @@ bool IsHidden(absl::string_view library) {
 
 }  // namespace
 
+FrameKind KindOf(const StackFrame& frame) {
+  if (IsOfRuntime(frame.func) || absl::StartsWith(frame.func, "internal/")) {
+    return FrameKind::kRuntime;
+  }
+  return IsStandard(frame.func) || IsOfDependency(frame) ? FrameKind::kLibrary
+                                                         : FrameKind::kProgram;
+}
+
 const StackPlace& StackPlaces::Of(StackId stack) {
   const auto index = static_cast<size_t>(stack);
   if (index >= places_.size()) {

@@ -35,6 +35,14 @@ struct StackPlace {
   bool awaits_input = false;
 };
 
+// Whose code a frame is in, from what matters most to people on.
+enum class FrameKind : uint8_t {
+  kProgram,
+  kLibrary,  // The standard library, or another module.
+  kRuntime,  // Package runtime, or a package below runtime/ or internal/.
+};
+FrameKind KindOf(const StackFrame& frame);
+
 // Finds the places of stacks, each once.
 class StackPlaces {
  public:

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/range_tracker.h"
+#include "analysis/intervals/selected_stacks.h"
 #include "analysis/intervals/stop_name.h"
 #include "analysis/intervals/sums_by_start.h"
 #include "analysis/profile/profile_samples.h"
@@ -92,9 +93,12 @@ void Weight(const Interner& interner, std::vector<ProfileSample>* samples) {
 // What Profile and RegionProfile have in common.
 class internal::ProfileSums {
  public:
-  ProfileSums(Interner* interner, RegionProfile::Options options)
+  ProfileSums(Interner* interner, RegionProfile::Options options,
+              RegionParts::TaskTime task_time = RegionParts::TaskTime::kRegions)
       : interner_(*interner), options_(std::move(options)), row_(internal::RowOf(options_.type)) {
-    if (options_.has_parts()) regions_.emplace(interner, options_.task, options_.region);
+    if (options_.has_parts()) {
+      regions_.emplace(interner, options_.task, task_time, options_.region);
+    }
   }
 
   void Begin(int64_t trace_start, EventFilter::Times window) {
@@ -106,6 +110,7 @@ class internal::ProfileSums {
   void Finish(int64_t end);
 
   absl::Span<const ProfileSample> samples() const { return sorted_; }
+  bool has_regions_of_task() const { return regions_->has_regions_of_task(); }
 
  private:
   using Samples = internal::SumsByStart<SampleTraits>;
@@ -178,7 +183,10 @@ void internal::ProfileSums::AddEvents(absl::Span<const Event> events) {
   const bool has_assists = row_.source == SampleSource::kAssists;
   if (!has_samples && !has_assists && !regions_.has_value()) return;
   for (const Event& event : events) {
-    if (regions_.has_value() && options_.filter.Selects(event.goroutine())) regions_->Add(event);
+    // Any goroutine may end a task.
+    const bool counts =
+        options_.filter.Selects(event.goroutine()) || event.kind() == EventKind::kTaskEnd;
+    if (regions_.has_value() && counts) regions_->Add(event);
     if (has_samples) AddStopOrSample(event);
     if (has_assists) AddAssistEvent(event);
   }
@@ -313,6 +321,14 @@ void internal::ProfileSums::Finish(int64_t end) {
   samples_.Finish();
   sorted_ = internal::SortedSamples(samples_.sums(), interner_);
   if (row_.source == SampleSource::kCpuSamples) Weight(interner_, &sorted_);
+  if (options_.filter.stacks.MatchesAll()) return;
+  SelectedStacks stacks(&interner_, options_.filter.stacks);
+  sorted_.erase(std::remove_if(sorted_.begin(), sorted_.end(),
+                               [&](const ProfileSample& sample) {
+                                 return !stacks.Has(sample.key.stack) &&
+                                        !stacks.Has(sample.key.waker);
+                               }),
+                sorted_.end());
 }
 
 Profile::Profile(Interner* interner, Options options)
@@ -329,16 +345,48 @@ void Profile::Merge(Profile&& next, const InternerMap& ids) { impl_->Merge(*next
 void Profile::Finish(int64_t end) { impl_->Finish(end); }
 absl::Span<const ProfileSample> Profile::samples() const { return impl_->samples(); }
 
+// Whether the task has regions is known only at the end, so both are added up.
+class RegionProfile::Impl {
+ public:
+  Impl(Interner* interner, const Options& options)
+      : in_regions_(interner, options),
+        has_owner_(options.task.has_value() && options.region.empty()) {
+    if (has_owner_) of_owner_.emplace(interner, options, RegionParts::TaskTime::kOwner);
+  }
+
+  template <class Call>
+  void ForEach(const Call& call) {
+    call(in_regions_);
+    if (has_owner_) call(*of_owner_);
+  }
+
+  absl::Span<const ProfileSample> samples() const {
+    const bool is_of_owner = has_owner_ && !in_regions_.has_regions_of_task();
+    return is_of_owner ? of_owner_->samples() : in_regions_.samples();
+  }
+
+ private:
+  internal::ProfileSums in_regions_;
+  const bool has_owner_;
+  std::optional<internal::ProfileSums> of_owner_;
+};
+
 RegionProfile::RegionProfile(Interner* interner, Options options)
-    : impl_(std::make_unique<internal::ProfileSums>(interner, std::move(options))) {}
+    : impl_(std::make_unique<Impl>(interner, options)) {}
 RegionProfile::~RegionProfile() = default;
 
 void RegionProfile::Begin(int64_t trace_start, EventFilter::Times window) {
-  impl_->Begin(trace_start, window);
+  impl_->ForEach([&](internal::ProfileSums& sums) { sums.Begin(trace_start, window); });
 }
-void RegionProfile::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
-void RegionProfile::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
-void RegionProfile::Finish(int64_t end) { impl_->Finish(end); }
+void RegionProfile::AddEvents(absl::Span<const Event> events) {
+  impl_->ForEach([&](internal::ProfileSums& sums) { sums.AddEvents(events); });
+}
+void RegionProfile::AddGoroutine(const GoInterval& interval) {
+  impl_->ForEach([&](internal::ProfileSums& sums) { sums.AddGoroutine(interval); });
+}
+void RegionProfile::Finish(int64_t end) {
+  impl_->ForEach([&](internal::ProfileSums& sums) { sums.Finish(end); });
+}
 absl::Span<const ProfileSample> RegionProfile::samples() const { return impl_->samples(); }
 
 }  // namespace gotrace

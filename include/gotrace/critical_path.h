@@ -29,14 +29,14 @@ struct PathSpan {
   int64_t begin = 0;
   int64_t end = 0;  // Exclusive.
 
-  // Whether the task or region began before, or ended after, the part of the trace that was read.
+  // Whether it began before, or ended after, the part of the trace that was read.
   // The span is then cut to that part, and the path of a task without an end leads back from the
   // goroutine that began it.
   bool begin_clipped = false;
   bool end_clipped = false;
 
   TaskId task = TaskId::kNone;         // The task, or the task of the region.
-  StringId type = StringId::kEmpty;    // Of the task or region.
+  StringId type = StringId::kEmpty;    // Of the task or region; where the goroutine started.
   StackId end_stack = StackId::kNone;  // Where `goroutine` was at `end`; kNone if unknown.
 
   // Regions: whether it is inside another region of the same type on the same goroutine.
@@ -75,6 +75,10 @@ struct PathPiece {
 
   StringId start = StringId::kEmpty;  // The function that the goroutine started in.
 
+  // kRunning, with Options::by_region: the type of the innermost region that the goroutine was in;
+  // kEmpty if it was in none.
+  StringId region = StringId::kEmpty;
+
   // The number of times that the path went from a goroutine to its waker or creator between the end
   // of the span and this piece, and has not returned. A path returns from a waker to the goroutine
   // that it woke up once it reaches the time at which that goroutine blocked.
@@ -86,7 +90,7 @@ struct PathPiece {
 // The sum of many critical paths.
 struct PathSum {
   // The key of a sample has a stack, a state, a reason, the function that the goroutine started in,
-  // and the kind of its waker; its count is the number of pieces. In the order of
+  // a region, and the kind of its waker; its count is the number of pieces. In the order of
   // Profile::samples().
   std::vector<ProfileSample> samples;
 
@@ -120,6 +124,9 @@ class CriticalPaths final : public Analysis {
     // Whether HadProcsDuring() will be called. It needs 24 more bytes for each time that a
     // goroutine had a P.
     bool keep_procs = false;
+
+    // Whether pieces in which goroutines run are cut where their innermost region changes.
+    bool by_region = false;
   };
 
   // `*interner` must outlive this object.
@@ -137,6 +144,10 @@ class CriticalPaths final : public Analysis {
   // in order of their ends, with regions without an end last.
   absl::Span<const PathSpan> tasks() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
   absl::Span<const PathSpan> regions() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+
+  // Returns the spans of all goroutines, cut to the window, in order of their ends; for each life
+  // of an id one. `type` is the function in which it started.
+  std::vector<PathSpan> goroutines() const;
 
   // Returns the span of a goroutine, cut to the window, or nullopt if it is outside. If several
   // goroutines had the id, returns the span of the last one.

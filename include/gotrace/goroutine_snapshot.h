@@ -50,7 +50,8 @@ struct GoroutineMomentGroup {
 // Memory is in proportion to the goroutines that exist at a time.
 class GoroutineSnapshot final : public MergeableAnalysis<GoroutineSnapshot> {
  public:
-  // `*interner` must outlive this object. Only goroutines that `filter` selects are included.
+  // `*interner` must outlive this object. Only goroutines that `filter` selects are included, and
+  // whose stack its `stacks` select.
   GoroutineSnapshot(Interner* interner, EventFilter filter);
   ~GoroutineSnapshot() override;
 

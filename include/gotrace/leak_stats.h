@@ -20,7 +20,7 @@ namespace gotrace {
 // are blocked in the same place, provided that these agree.
 struct LeakGroup {
   StringId start = StringId::kEmpty;    // The function that they started in; "" if unknown.
-  StackId created_at = StackId::kNone;  // kNone for goroutines that are older than the trace.
+  StackId created_at = StackId::kNone;  // kNone for goroutines that are older than what was read.
   StackId blocked_at = StackId::kNone;  // kNone if the trace does not say.
   StringId reason = StringId::kEmpty;   // As GoInterval::reason.
 
@@ -38,8 +38,8 @@ struct LeakGroup {
 struct BlockedGoroutine {
   StringId start = StringId::kEmpty;  // The function that it started in; "" if unknown.
 
-  // Whether it was created in the trace or window, and where. kNone if it was not; but see
-  // LeakGroup.
+  // Whether it was created in the trace or window, and where it was created; kNone if that was
+  // before what was read, but see LeakGroup.
   bool is_new = false;
   StackId created_at = StackId::kNone;
 
@@ -60,7 +60,8 @@ class LeakStats final : public MergeableAnalysis<LeakStats> {
     // How long a goroutine must have been blocked, in nanoseconds.
     int64_t longer = 1'000'000'000;
 
-    // Only goroutines that the filter selects. Its `times` are the window.
+    // Only goroutines that the filter selects, and that are blocked in stacks which its `stacks`
+    // select. Its `times` are the window.
     EventFilter filter = {};
   };
 

@@ -114,10 +114,12 @@ class WaitStats final : public MergeableAnalysis<WaitStats> {
  public:
   // What to count.
   struct Options {
-    // Only goroutines that started in this function; "" for all.
+    // Only goroutines that started in a function whose whole name this matches: an extended
+    // regular expression of POSIX, or the name itself; "" for all.
     std::string start = {};
 
-    // Only goroutines that the filter selects are counted, and only times within its `times`.
+    // Only goroutines that the filter selects are counted, only times within its `times`, and only
+    // waits in stacks that its `stacks` select.
     EventFilter filter = {};
   };
 

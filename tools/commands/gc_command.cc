@@ -133,12 +133,12 @@ std::string AssistsText(absl::Span<const GoroutineAssists> assists) {
   return json + "}";
 }
 
-Table CycleTable(absl::Span<const GcCycle> cycles, const Interner& interner) {
+Table CycleTable(std::vector<GcCycle> cycles, const Interner& interner) {
   using Row = const GcCycle&;
   constexpr Unit kNone = Unit::kNone;
   constexpr Unit kTime = Unit::kNanoseconds;
   constexpr Unit kSize = Unit::kBytes;
-  return ColumnList<GcCycle>(cycles)
+  return ColumnList<GcCycle>(std::move(cycles))
       .Add("cycle", "CYCLE", kNone, &GcCycle::number)
       .Add("trigger", "TRIGGER", kNone, [](Row c) { return GcTriggerName(c.trigger); })
       .Add("g", "", kNone, &GcCycle::goroutine)
@@ -176,11 +176,11 @@ Cell InnermostFunction(StackId stack, const Interner& interner) {
   return frames.empty() ? Cell() : Cell(interner.Frame(frames.front()).func);
 }
 
-Table StopTable(absl::Span<const WorldStop> stops, const Interner& interner) {
+Table StopTable(std::vector<WorldStop> stops, const Interner& interner) {
   using Row = const WorldStop&;
   constexpr Unit kNone = Unit::kNone;
   constexpr Unit kTime = Unit::kNanoseconds;
-  return ColumnList<WorldStop>(stops)
+  return ColumnList<WorldStop>(std::move(stops))
       .Add("begin_ns", "BEGIN", kNone, &WorldStop::begin)
       .Add("end_ns", "", kTime, [](Row s) { return s.end_clipped ? Cell() : Cell(s.end); })
       .Add("length_ns", "LENGTH", kTime, &WorldStop::duration)
@@ -200,6 +200,7 @@ Table StopTable(absl::Span<const WorldStop> stops, const Interner& interner) {
            [&interner](Row s) { return InnermostFunction(s.last_stack, interner); })
       .Add("stack", "", kNone,
            [&interner](Row s) { return StackText({.stack = s.stack}, interner); })
+      .Minor({"STOPPED", "LAST P"})
       .ToTable();
 }
 
@@ -211,7 +212,7 @@ class GcCommand final : public TableCommand {
   std::vector<Flag> OwnFlags() override {
     Flag compat = CompatFlag(&is_compatible_);
     compat.needs = "mmu";
-    return {
+    std::vector<Flag> rows = {
         {.name = "pauses",
          .value = "",
          .help = "Print a row for each stop of the world.",
@@ -236,9 +237,18 @@ class GcCommand final : public TableCommand {
          .needs = "mmu"},
         compat,
     };
+    AppendRows(length_.Rows("Only cycles, or stops,"), &rows);
+    return rows;
   }
 
-  absl::Status CheckOwn() const override { return CheckCompat(is_compatible_, filter()); }
+  absl::Status CheckOwn() const override {
+    if (mmu_ && length_.is_set()) {
+      return absl::InvalidArgumentError("--min and --max do not work with --mmu");
+    }
+    absl::Status status = length_.Check();
+    status.Update(CheckCompat(is_compatible_, filter()));
+    return status;
+  }
 
   AnyAnalysis MakeAnalysis() const override {
     if (!mmu_) {
@@ -270,8 +280,8 @@ class GcCommand final : public TableCommand {
                                              : RowsOf(analysis, &MutatorUtilization::series),
                               windows_));
     }
-    return pauses_ ? StopTable(RowsOf(analysis, &GcStats::stops), interner)
-                   : CycleTable(RowsOf(analysis, &GcStats::cycles), interner);
+    return pauses_ ? StopTable(Selected(RowsOf(analysis, &GcStats::stops)), interner)
+                   : CycleTable(Selected(RowsOf(analysis, &GcStats::cycles)), interner);
   }
 
   absl::string_view RowsName() const override {
@@ -279,6 +289,17 @@ class GcCommand final : public TableCommand {
   }
 
  private:
+  // Returns the cycles or stops of the lengths that the flags select.
+  template <class Row>
+  std::vector<Row> Selected(absl::Span<const Row> rows) const {
+    std::vector<Row> selected;
+    for (const Row& row : rows) {
+      if (length_.Has(static_cast<int64_t>(row.duration()))) selected.push_back(row);
+    }
+    return selected;
+  }
+
+  LengthFlags length_;
   bool pauses_ = false;
   bool mmu_ = false;
   bool is_compatible_ = false;

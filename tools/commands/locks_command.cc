@@ -16,6 +16,7 @@
 #include "export/json/json_text.h"
 #include "gotrace/wait_stats.h"
 #include "tools/cli/registry.h"
+#include "tools/commands/stack_columns.h"
 #include "tools/commands/table_command.h"
 #include "tools/commands/time_columns.h"
 #include "util/text_buffer.h"
@@ -143,18 +144,10 @@ std::string ObjectText(const LockRow& row, const Interner& interner) {
   return text;
 }
 
-// "main.(*Cache).Get cache.go:17", or "main.handle main.go:30 -> log.Printf". ObjectText() has the
-// functions of package sync.
-std::string PlaceText(const WaitPlace& place, const Interner& interner) {
-  absl::string_view file = interner.String(place.file);
-  file.remove_prefix(file.find_last_of("/\\") + 1);
-  std::string text(interner.String(place.function));
-  if (text.empty()) return std::string(kUnknownName);
-  if (!file.empty()) absl::StrAppend(&text, " ", file, ":", place.line);
-  const absl::string_view library = interner.String(place.library);
-  if (!library.empty() && !absl::StartsWith(library, "sync."))
-    absl::StrAppend(&text, " -> ", library);
-  return text;
+// Returns the place without a function of package sync, which ObjectText() has.
+std::string PlaceOf(WaitPlace place, const Interner& interner) {
+  if (absl::StartsWith(interner.String(place.library), "sync.")) place.library = StringId::kEmpty;
+  return PlaceText(place, interner);
 }
 
 // "main.save", or "main.save +2" if there are two more.
@@ -203,11 +196,13 @@ class LocksCommand final : public TableCommand {
                                [this](absl::Span<const size_t> positions) {
                                  objects_.fill(false);
                                  for (const size_t object : positions) objects_[object + 1] = true;
-                               })},
-            {.name = "func",
-             .value = "FUNCTION",
-             .help = "Only goroutines that started in this function, as in main.worker.",
-             .set = SetText(&start_)}};
+                               }),
+             .selects = true},
+            StartFlag("Only goroutines that started", &start_)};
+  }
+
+  std::vector<Selection> Selections() const override {
+    return {{"g", ""}, {"stack", "Only waits"}};
   }
 
   AnyAnalysis MakeAnalysis() const override {
@@ -239,7 +234,7 @@ class LocksCommand final : public TableCommand {
         .Add("file", "", kNone, [&interner](Row r) { return interner.String(r.place.file); })
         .Add("line", "", kNone, [](Row r) { return r.place.line; })
         .Add("library", "", kNone, [&interner](Row r) { return interner.String(r.place.library); })
-        .Add("", "IN", kNone, [&interner](Row r) { return PlaceText(r.place, interner); })
+        .Add("", "IN", kNone, [&interner](Row r) { return PlaceOf(r.place, interner); })
         .Add("", "WOKEN BY", kNone, [](Row r) { return LargestOf(r.wakers); })
         .Add("wakers", "", kNone, [](Row r) { return PartsJson("function", r.wakers); })
         .Add("", "VICTIMS", kNone, [](Row r) { return LargestOf(r.victims); })

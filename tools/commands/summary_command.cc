@@ -27,6 +27,7 @@
 #include "tools/cli/file_list.h"
 #include "tools/cli/registry.h"
 #include "tools/cli/report.h"
+#include "tools/cli/terminal.h"
 #include "tools/commands/analysis_command.h"
 #include "util/quote.h"
 
@@ -58,8 +59,6 @@ constexpr CommandText kText = {
         "  3  something is suspected that --fail-on names",
     .takes_several_files = true,
 };
-
-constexpr size_t kWidth = 100;
 
 const TraceSummary& SummaryOf(const Analysis& analysis) {
   return static_cast<const SummaryStats&>(analysis).summary();
@@ -215,7 +214,7 @@ class SummaryCommand final : public AnalysisCommand {
       // An empty page would only hide the error.
       if (!result.status.ok() && result.sink->event_count() == 0) return absl::OkStatus();
       output->BeginText();
-      AppendSummaryPage(SummaryOf(result.sink->analysis()), kWidth, &out);
+      AppendSummaryPage(SummaryOf(result.sink->analysis()), TableWidth(), &out);
       return absl::OkStatus();
     }
     const std::string file = output->name();
@@ -261,7 +260,7 @@ class SummaryCommand final : public AnalysisCommand {
       json.EndObject();
       out->buffer().Append('\n');
     } else {
-      AppendSummaryPage(all, kWidth, &out->buffer());
+      AppendSummaryPage(all, TableWidth(), &out->buffer());
     }
     FileResult result;
     result.above_limit = AtLimit(all, limits_);

@@ -52,8 +52,14 @@ class TableCommand : public AnalysisCommand {
   virtual OwnFormat own_format() const { return {}; }
   bool prints_own_format() const { return format_ == kOwnFormat; }
 
-  // Returns whether the table is for people.
+  // Returns whether rows have stacks, so that the command has --lines.
+  virtual bool HasStacks() const { return false; }
+
+  // Return whether the table is for people, whether rows of which the stacks differ only in lines
+  // are to be one row of it, and whether --lines was given.
   bool prints_text() const { return format_ == kTable; }
+  bool merges_lines() const { return prints_text() && !lines_; }
+  bool shows_lines() const { return lines_; }
 
   // Returns whether the result is printed as a table.
   virtual bool PrintsTable() const { return !prints_own_format(); }
@@ -70,6 +76,7 @@ class TableCommand : public AnalysisCommand {
   size_t format_ = kTable;
   std::string sort_;
   uint64_t top_ = kDefaultTop;
+  bool lines_ = false;
   bool has_csv_names_ = false;  // Whether the line of names was printed.
 };
 
