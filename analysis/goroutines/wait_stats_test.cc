@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
@@ -29,6 +30,7 @@ std::unique_ptr<MergeableAnalysisSink<WaitStats>> MakeSink(AnalysisSink::Options
         WaitStats::Options waits;
         waits.start = start;
         waits.filter.times = options.window;
+        waits.holders.fill(true);
         return std::make_unique<WaitStats>(interner, std::move(waits));
       },
       options);
@@ -56,8 +58,24 @@ std::string KeyText(const WaitKey& key, const Interner& interner) {
                       text(key.waker), key.waker == StringId::kEmpty ? "" : " ", NameOf(key.end));
 }
 
+// "mutex: main.worker in main.get a.go:3 <- main.save: Waiting (sleep) in main.load"
+std::string HolderText(const WaitHolder& holder, const Interner& interner) {
+  const auto text = [&](StringId id) { return interner.String(id); };
+  return absl::StrCat(
+      WaitObjectName(holder.object), text(holder.reason).empty() ? "" : " ", text(holder.reason),
+      ": ", text(holder.start), " in ", text(holder.place.function), " ", text(holder.place.file),
+      ":", holder.place.line, " <- ", text(holder.holder), ": ", GoStateName(holder.state),
+      text(holder.doing).empty() ? "" : absl::StrCat(" (", text(holder.doing), ")"), " in ",
+      text(holder.function));
+}
+
 std::string TextOf(const AnalysisSink& sink) {
   std::string text;
+  for (const WaitHolder& holder : StatsOf(sink).holders()) {
+    absl::StrAppend(&text, HolderText(holder, sink.interner()), " of ",
+                    sink.interner().String(holder.holder_start), ": ", holder.count, " ",
+                    holder.time, "\n");
+  }
   for (const WaitGroup& group : StatsOf(sink).groups()) {
     absl::StrAppend(&text, KeyText(group.key, sink.interner()), ": ", group.clipped, " ",
                     group.durations.sum(), " ", group.durations.first_bucket(), " ",
@@ -83,6 +101,48 @@ TEST(WaitStats, AreTheSameHoweverTheTraceIsCut) {
   }
   EXPECT_EQ(objects.size(), kWaitObjectEnd);
   EXPECT_GE(ends.size(), 6);
+}
+
+// What goroutines waited for is part of their waits.
+TEST(WaitStats, HoldersLieInTheWaits) {
+  using Key = std::tuple<WaitObject, StringId, WaitPlace>;
+  int64_t known = 0;
+  int64_t all = 0;
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const std::string bytes = ReadTestTrace(test.name);
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    ASSERT_TRUE(reader.ok());
+    const std::unique_ptr<AnalysisSink> sink = MakeSink();
+    ASSERT_TRUE(ReadInto(*reader, {sink.get()}).ok());
+    const Interner& interner = sink->interner();
+    absl::flat_hash_map<Key, int64_t> waits;
+    for (const WaitGroup& group : StatsOf(*sink).groups()) {
+      const WaitKey& key = group.key;
+      if (key.end != WaitEnd::kPeer && key.end != WaitEnd::kGoroutine &&
+          key.end != WaitEnd::kDeadline && key.end != WaitEnd::kRuntime) {
+        continue;
+      }
+      const bool is_channel = key.object == WaitObject::kChannel;
+      const auto time = static_cast<int64_t>(group.durations.sum());
+      waits[Key(key.object, is_channel ? key.reason : StringId::kEmpty, key.place)] += time;
+      if (!key.is_system && key.object != WaitObject::kOther) all += time;
+    }
+    absl::flat_hash_map<Key, int64_t> holders;
+    for (const WaitHolder& holder : StatsOf(*sink).holders()) {
+      EXPECT_GT(holder.time, 0);
+      EXPECT_GT(holder.count, 0);
+      holders[Key(holder.object, holder.reason, holder.place)] += holder.time;
+      if (holder.object != WaitObject::kOther) known += holder.time;
+    }
+    for (const auto& [key, time] : holders) {
+      // A wait for a channel that began before the generation is not known to be one.
+      if (std::get<0>(key) == WaitObject::kOther) continue;
+      EXPECT_LE(time, waits[key]) << interner.String(std::get<2>(key).function);
+    }
+  }
+  EXPECT_LE(known, all);
+  EXPECT_GT(known, all / 4);
 }
 
 // Each wait is counted once: the sums are those of LatencyStats, which knows nothing about places.
@@ -154,12 +214,24 @@ class Waits {
                      .Stack(waker));
   }
 
+  // It runs again.
+  void Start(int64_t g, int64_t time) {
+    events_.Go(EventType::kGoStart, time, 1, g, GoState::kRunnable, GoState::kRunning);
+  }
+
+  // Returns a row for each holder.
+  std::string Holders() {
+    const std::unique_ptr<AnalysisSink> sink = Run();
+    std::string text;
+    for (const WaitHolder& holder : StatsOf(*sink).holders()) {
+      absl::StrAppend(&text, HolderText(holder, sink->interner()), ": ", holder.time, "\n");
+    }
+    return text;
+  }
+
   // Returns the rows without the last numbers.
   std::string Text() {
-    events_.Sync(1000, 2);
-    const std::unique_ptr<AnalysisSink> sink = MakeSink();
-    sink->Add(events_.events());
-    EXPECT_TRUE(sink->Finish().ok());
+    const std::unique_ptr<AnalysisSink> sink = Run();
     std::string text;
     for (const WaitGroup& group : StatsOf(*sink).groups()) {
       absl::StrAppend(&text, KeyText(group.key, sink->interner()), ": ", group.durations.count(),
@@ -169,6 +241,14 @@ class Waits {
   }
 
  private:
+  std::unique_ptr<AnalysisSink> Run() {
+    events_.Sync(1000, 2);
+    std::unique_ptr<AnalysisSink> sink = MakeSink();
+    sink->Add(events_.events());
+    EXPECT_TRUE(sink->Finish().ok());
+    return sink;
+  }
+
   BuiltEvents events_;
 };
 
@@ -197,6 +277,30 @@ TEST(WaitStats, KnowTheLockAndWhoUnlockedIt) {
             "sync.(*Mutex).Lock <- main.(*Cache).Get peer: 1 200\n"
             "main.main.func1: sync mutex sync.(*Mutex).Lock: main.(*Cache).Get /p/cache.go:17 -> "
             "sync.(*Mutex).Lock <- main.main goroutine: 1 100\n");
+}
+
+// Goroutine 9 has the lock, and sleeps.
+TEST(WaitStats, KnowWhatWasDoneUnderTheLock) {
+  const StackFrame sleep[] = {{1, "time.Sleep", "/go/src/time/sleep.go", 1},
+                              {2, "main.load", "/p/main.go", 2},
+                              {3, "main.save", "/p/main.go", 3}};
+  const StackFrame unlock[] = {{4, "sync.(*Mutex).Unlock", "/go/src/sync/mutex.go", 5},
+                               {5, "main.save", "/p/main.go", 6}};
+  Waits waits;
+  waits.Wait(7, 10, "sync", kLock);
+  waits.Wait(9, 30, "sleep", sleep);
+  waits.Wake(9, 80, -1, {});
+  waits.Start(9, 85);
+  waits.Wake(7, 110, 9, unlock);
+  EXPECT_EQ(waits.Holders(),
+            "mutex: main.main.func1 in main.(*Cache).Get /p/cache.go:17 <- main.save: Waiting "
+            "(sleep) in main.load: 50\n"
+            "mutex: main.main.func1 in main.(*Cache).Get /p/cache.go:17 <- main.save: Running in "
+            "main.save: 25\n"
+            "mutex: main.main.func1 in main.(*Cache).Get /p/cache.go:17 <- main.save: Running in "
+            "main.load: 20\n"
+            "mutex: main.main.func1 in main.(*Cache).Get /p/cache.go:17 <- main.save: Runnable in "
+            "main.load: 5\n");
 }
 
 TEST(WaitStats, TellLocksFromWaitGroupsAndFromTheRuntime) {

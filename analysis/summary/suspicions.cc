@@ -9,6 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/runtime_functions.h"
@@ -137,6 +138,7 @@ class Candidates {
 
   void AddWaits(const WaitGroup& group);
   void AddChannelWaits(const WaitGroup& group);
+  void AddHolder(const WaitHolder& holder);
   void AddLeaks();
   void AddLeak(const BlockedIn& in, const std::vector<const BlockedGoroutine*>& blocked);
 
@@ -196,6 +198,10 @@ void Candidates::AddWaits(const WaitGroup& group) {
                            /*by_line=*/false)
                             .suspicion;
       AddLost(group, &lock);
+      if (key.object == WaitObject::kRWMutex && key.release != StringId::kEmpty) {
+        const bool by_reader = absl::EndsWith(interner_.String(key.release), "RUnlock");
+        AddTime(static_cast<int64_t>(group.durations.sum()), by_reader ? &lock.own : &lock.peers);
+      }
       if (key.end != WaitEnd::kOpen) return;
       lock.longest = std::max(lock.longest, static_cast<int64_t>(group.durations.max()));
       return;
@@ -228,6 +234,19 @@ void Candidates::AddChannelWaits(const WaitGroup& group) {
   }
   if (key.end == WaitEnd::kPeer) return AddLost(group, &pool.suspicion);
   pool.suspicion.others.Merge(group.durations);
+}
+
+void Candidates::AddHolder(const WaitHolder& holder) {
+  if (holder.object != WaitObject::kMutex && holder.object != WaitObject::kRWMutex) return;
+  if (holder.place.function == StringId::kEmpty) return;
+  const bool is_wait = holder.state == GoState::kWaiting && holder.doing != StringId::kEmpty;
+  Of(SuspicionKind::kLock, StringId::kEmpty, StringId::kEmpty, holder.place, /*by_line=*/false)
+      .suspicion.culprits.push_back(
+          {.function = Text(holder.holder),
+           .library = Text(holder.function),
+           .count = holder.count,
+           .time = holder.time,
+           .reason = is_wait ? Text(holder.doing) : std::string(GoStateName(holder.state))});
 }
 
 // A goroutine is taken to be blocked permanently if it has been for many times as long as any other
@@ -273,6 +292,7 @@ void Candidates::AddLeak(const BlockedIn& in, const std::vector<const BlockedGor
 
 std::vector<Suspicion> Candidates::Find() {
   for (const WaitGroup& group : input_.waits) AddWaits(group);
+  for (const WaitHolder& holder : input_.holders) AddHolder(holder);
   AddLeaks();
   std::vector<Suspicion> all;
   for (auto& [key, candidate] : found_) {

@@ -88,7 +88,7 @@ bool IsBefore(const Suspicion& a, const Suspicion& b) {
 }
 
 auto KeyOf(const Suspicion::Part& row) {
-  return std::tie(row.function, row.library, row.file, row.line);
+  return std::tie(row.function, row.library, row.file, row.line, row.reason);
 }
 void AddRow(const Suspicion::Part& row, Suspicion::Part* sum) {
   sum->count += row.count;
@@ -212,7 +212,7 @@ class SummaryStats::Impl {
         procs_(interner, FilterOf(window)),
         gc_(interner, window),
         leaks_(interner, {.filter = FilterOf(window)}),
-        waits_(interner, {.filter = FilterOf(window)}) {}
+        waits_(interner, WaitOptions(window)) {}
 
   void Begin(int64_t trace_start, EventFilter::Times window) {
     window_ = window_.And(window);
@@ -244,6 +244,14 @@ class SummaryStats::Impl {
     LatencyStats::Options options;
     options.cases = 1;
     options.filter = FilterOf(window);
+    return options;
+  }
+  static WaitStats::Options WaitOptions(EventFilter::Times window) {
+    WaitStats::Options options;
+    options.filter = FilterOf(window);
+    for (const WaitObject object : {WaitObject::kMutex, WaitObject::kRWMutex}) {
+      options.holders[static_cast<size_t>(object)] = true;
+    }
     return options;
   }
 
@@ -432,6 +440,7 @@ void SummaryStats::Impl::Finish(int64_t end) {
   }
   Combine(&summary_.leaks);
   summary_.candidates = internal::FindCandidates({.waits = waits_.groups(),
+                                                  .holders = waits_.holders(),
                                                   .blocked = leaks_.blocked(),
                                                   .begin = begin,
                                                   .duration = summary_.duration},

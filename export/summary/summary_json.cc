@@ -106,6 +106,7 @@ void VisitPart(T& part, const Visit& visit) {
   visit("line", part.line);
   visit("count", part.count);
   visit("time_ns", part.time);
+  visit("reason", part.reason);
 }
 
 template <class T, class Visit>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -155,6 +156,31 @@ std::string LargestText(const std::vector<Part>& parts) {
   return text;
 }
 
+// " Held by main.save (98.1%), mostly sleep in main.load (97.2%).", or nothing if nobody is known.
+std::string HeldByText(const Suspicion& suspicion) {
+  std::map<std::string, int64_t> times;
+  for (const Part& culprit : suspicion.culprits) {
+    int64_t& time = times[culprit.function];
+    time = TraceClock::Add(time, culprit.time);
+  }
+  const auto longest =
+      absl::c_max_element(times, [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (longest == times.end()) return "";
+  const auto share = [&](int64_t time) { return Percent(ShareOf(time, suspicion.Cost())); };
+  const Part& most = suspicion.culprits.front();
+  return absl::StrCat(" Held by ", NameOrUnknown(longest->first), " (", share(longest->second),
+                      "), mostly ", most.reason,
+                      most.library.empty() ? "" : absl::StrCat(" in ", most.library), " (",
+                      share(most.time), ").");
+}
+
+// " Waits for readers: 93.0%, for writers: 7.0%.", or nothing if it is no RWMutex.
+std::string ReadersText(const Suspicion& suspicion) {
+  if (suspicion.own == 0 && suspicion.peers == 0) return "";
+  return absl::StrCat(" Waits for readers: ", Percent(ShareOf(suspicion.own, suspicion.Cost())),
+                      ", for writers: ", Percent(ShareOf(suspicion.peers, suspicion.Cost())), ".");
+}
+
 // " Victims: main.main.func1, main.page 12%.", or nothing if there are none.
 std::string VictimsText(const Suspicion& suspicion) {
   if (suspicion.victims.empty()) return "";
@@ -293,7 +319,7 @@ std::string SuspicionText(const Suspicion& s, const TraceSummary& summary) {
       return absl::StrCat(
           count, count == 1 ? " wait" : " waits", " for a lock in ", place, ": ", cost, ", up to ",
           max, Signed(s.lost.max()) == s.longest ? ", and not over when the trace ended" : "", ".",
-          VictimsText(s));
+          HeldByText(s), ReadersText(s), VictimsText(s));
     case SuspicionKind::kSyscalls:
       return absl::StrCat(count, " calls in ", place, ": ", cost, ", p50 ", p50, ", p99 ",
                           FormatNanoseconds(Signed(s.lost.Quantile(0.99))), ", up to ", max, ".",

@@ -309,6 +309,35 @@ TEST(Suspicions, NameTheLockAndItsVictims) {
   EXPECT_TRUE(absl::StrContains(page, "gotrace-dump locks --kind=mutex,rwmutex\n")) << page;
 }
 
+TEST(Suspicions, NameWhoHeldTheLock) {
+  Program program;
+  const Program::Stack sleep = {
+      {1, "time.Sleep", "", 1}, {7, "main.load", "", 3}, {6, "main.save", "", 1}};
+  const Program::Stack unlock = {{5, "sync.(*Mutex).Unlock", "", 1}, {6, "main.save", "", 2}};
+  for (int64_t i = 0; i < 5; ++i) {
+    program.Wait(6, 20 + 100 * i, 35 + 100 * i, "sleep", sleep);
+    program.Wait(7, 10 + 100 * i, 40 + 100 * i, "sync", LockStack(17, "main.page"), 6, unlock);
+  }
+  EXPECT_EQ(SuspicionsOf(program.Summarize()),
+            "lock: 5 waits for a lock in main.(*Cache).Get cache.go:17 -> sync.(*Mutex).Lock: 150 "
+            "ms, up to 30.0 ms. Held by main.save (100.0%), mostly sleep in main.load (50.0%). "
+            "Victims: main.page.\n");
+}
+
+TEST(Suspicions, SayWhetherReadersOrWritersHeldIt) {
+  Program program;
+  const Program::Stack read = {{1, "sync.runtime_SemacquireRWMutexR", "", 1},
+                               {2, "sync.(*RWMutex).RLock", "", 2},
+                               {3, "main.get", "/src/main.go", 3}};
+  const Program::Stack write = {{5, "sync.(*RWMutex).Unlock", "", 1}, {6, "main.put", "", 2}};
+  for (int64_t i = 0; i < 5; ++i) {
+    program.Wait(7, 10 + 100 * i, 40 + 100 * i, "sync", read, 1, write);
+  }
+  EXPECT_EQ(SuspicionsOf(program.Summarize()),
+            "lock: 5 waits for a lock in main.get main.go:3 -> sync.(*RWMutex).RLock: 150 ms, up "
+            "to 30.0 ms. Waits for readers: 0.0%, for writers: 100.0%. Victims: main.get.\n");
+}
+
 TEST(Suspicions, NameADeadlockHoweverFewWait) {
   Program program;
   program.Block(7, 10, "sync", LockStack(17, "main.page"));

@@ -104,6 +104,10 @@ struct TraceSummary {
       uint64_t line = 0;
       uint64_t count = 0;  // Waits, calls, runs, stops; 0 if they are not counted.
       int64_t time = 0;
+
+      // Culprits of kLock: what goroutines did that held it: "Running", "sleep". Their `function`
+      // is WaitHolder::holder, and `library` the innermost function.
+      std::string reason = {};
     };
 
     SuspicionKind kind = SuspicionKind::kLock;
@@ -131,15 +135,19 @@ struct TraceSummary {
     uint64_t runs = 0;        // kHog: the most long runs that one goroutine had.
 
     // Parts of the cost: kFewProcs: without the time for which goroutines waited that live long and
-    // need little time; kAssists: in assists; kGc: in waits for cycles to begin or to end.
+    // need little time; kAssists: in assists; kGc: in waits for cycles to begin or to end; kLock:
+    // in waits that a reader of an RWMutex ended.
     int64_t own = 0;
-    int64_t peers = 0;  // kHog: what goroutines that started there waited, which is in kFewProcs.
+    // kHog: what goroutines that started there waited, which is in kFewProcs. kLock: waits that a
+    // writer of an RWMutex ended.
+    int64_t peers = 0;
     int64_t workers =
         0;  // kGc: how long all mark workers ran, also on Ps that were idle otherwise.
 
-    std::vector<Part> places;    // Where it is: what allocates, stops the world, or keeps a P.
-    std::vector<Part> culprits;  // kFewProcs: what ran. kStopped: what ran until the world stopped.
-    std::vector<Part> victims;   // Whose goroutines lost the time, as far as it is known.
+    std::vector<Part> places;  // Where it is: what allocates, stops the world, or keeps a P.
+    // kLock: who held it. kFewProcs: what ran. kStopped: what ran until the world stopped.
+    std::vector<Part> culprits;
+    std::vector<Part> victims;  // Whose goroutines lost the time, as far as it is known.
 
     // Returns the time that goroutines lost, in nanoseconds.
     int64_t Cost() const {
@@ -191,7 +199,7 @@ struct TraceSummary {
 
 // Summarises a trace. Memory is in proportion to the distinct stacks in which goroutines wait, to
 // the goroutines that exist at a time, to the events of a generation, to the cycles of the garbage
-// collector, and to the stops of the world.
+// collector, and to the stops of the world. Some 12 MB more hold the last states of goroutines.
 class SummaryStats final : public MergeableAnalysis<SummaryStats> {
  public:
   // Counts only times within `window`. `*interner` must outlive this object.

@@ -1,0 +1,202 @@
+// The last states of goroutines, and the critical paths of waits that are just over.
+#ifndef GOTRACE_ANALYSIS_INTERVALS_RECENT_STATES_H_
+#define GOTRACE_ANALYSIS_INTERVALS_RECENT_STATES_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "gotrace/event.h"
+#include "gotrace/ids.h"
+#include "gotrace/interner.h"
+#include "gotrace/states.h"
+#include "util/dense_table.h"
+
+namespace gotrace::internal {
+
+// Knows the states that goroutines had before the last event, and follows them back in time as
+// CriticalPaths does. That class keeps all states and follows paths at the end; this one keeps the
+// last states of all goroutines together, and follows a path once its end is reached.
+//
+// It uses only what a generation itself states, so that paths are the same wherever a trace is cut
+// into parts, and nothing has to be merged: a path ends at the begin of the generation at the
+// latest. So the path of a wait may not reach back to the begin of the wait. The same holds where
+// there are too many states: kStates are kept, a path has at most kMaxSteps pieces and turns, and
+// all paths of a generation together kStepsPerState for each state, so that the time is in
+// proportion to the events.
+class RecentStates {
+ public:
+  // A wait of a goroutine that another one ended, or the part of it since the generation began.
+  struct Wait {
+    GoId goroutine;
+    int64_t begin = 0;
+    int64_t end = 0;
+    StackId stack = StackId::kNone;      // Where the goroutine waited; kNone if unknown.
+    StringId reason = StringId::kEmpty;  // "" if it began before the generation.
+
+    // The goroutine that ended it: the state that it had before, and where it was at the end.
+    uint32_t waker = 0;
+    StackId waker_stack = StackId::kNone;
+  };
+
+  // A part of a path, as PathPiece. Parts of which nothing is known are left out.
+  struct Piece {
+    int64_t begin = 0;
+    int64_t end = 0;
+    GoId goroutine;
+    GoState state = GoState::kUndetermined;
+    StringId reason = StringId::kEmpty;
+    StackId stack = StackId::kNone;
+  };
+
+  static constexpr size_t kStates = size_t{1} << 18;
+  static constexpr int kMaxSteps = 1024;
+  static constexpr int64_t kStepsPerState = 16;
+
+  // `*interner` must outlive this object.
+  explicit RecentStates(Interner* interner) : interner_(*interner) {}
+
+  // Takes the next event. Returns the wait that it ended, if another goroutine ended one.
+  std::optional<Wait> Add(const Event& event);
+
+  // Calls `emit` with the pieces of the path of a wait that the last event ended, last one first:
+  // from the goroutine that ended it back to its begin, or to `from` if that is later.
+  template <class Emit>
+  void Walk(const Wait& wait, int64_t from, const Emit& emit) {
+    Follow({wait.waker, std::max(from, wait.begin), wait.end, wait.waker_stack}, emit);
+  }
+
+ private:
+  // The number of a state since the generation began.
+  using Number = uint32_t;
+  static constexpr Number kNoNumber = std::numeric_limits<Number>::max();
+
+  // A state of a goroutine that is over. The first one of a goroutine that is created has no
+  // length, and is kNotExist; one that stands for an earlier generation is kUndetermined.
+  struct State {
+    int64_t begin = 0;
+    int64_t end = 0;
+    GoId goroutine;
+    Number before = kNoNumber;  // The state that the goroutine had before.
+
+    // kWaiting: the last state of the goroutine that ended it. kNotExist: that of the creator.
+    // kNoNumber if no goroutine did, or if it waited itself.
+    Number cause = kNoNumber;
+    StackId cause_stack = StackId::kNone;  // Where that goroutine was.
+
+    StackId stack = StackId::kNone;
+    StringId reason = StringId::kEmpty;
+    GoState state = GoState::kUndetermined;
+  };
+
+  // The state that a goroutine is in.
+  struct Goroutine {
+    GoId id;
+    int64_t since = 0;
+    Number last = kNoNumber;  // The state before.
+    StackId stack = StackId::kNone;
+    StringId reason = StringId::kEmpty;
+    GoState state = GoState::kUndetermined;
+  };
+
+  // The place of a walk: on its way back from `to` to `from`, on the goroutine of the state `at`,
+  // which is over at `to` or before. The goroutine has been running since then, until it was in
+  // `stack`.
+  struct Position {
+    Number at = kNoNumber;
+    int64_t from = 0;
+    int64_t to = 0;
+    StackId stack = StackId::kNone;
+  };
+
+  void BeginGeneration(int64_t time);
+  void TakeStatus(const Event& event);
+  void Create(const Event& event, Goroutine* goroutine);
+  std::optional<Wait> Change(const Event& event, Goroutine* goroutine);
+
+  // Returns the last state of a goroutine that was awake when it caused something at `time`, or
+  // kNoNumber.
+  Number CauseOf(GoId id, int64_t time);
+
+  Number Append(const State& state);
+  bool IsKept(Number number) const {
+    return number != kNoNumber && next_ - number <= static_cast<Number>(states_.size());
+  }
+  const State& StateOf(Number number) const { return states_[number % kStates]; }
+
+  template <class Emit>
+  void Follow(const Position& start, const Emit& emit);
+  // Makes one step back. Returns false if the path ends there.
+  template <class Emit>
+  bool Step(const Emit& emit);
+
+  Interner& interner_;
+
+  bool has_begun_ = false;
+  int64_t begin_ = 0;           // Since when this generation was seen.
+  bool has_statement_ = false;  // Whether it stated something that no earlier one did.
+  DenseTable<Goroutine> goroutines_{kSlotsForGoroutines};
+  std::vector<State> states_;  // The last ones, each at its number modulo kStates.
+  Number next_ = 0;
+  int64_t steps_left_ = 0;
+  std::vector<Position> positions_;  // Of the walk: the goroutines to which it returns.
+};
+
+template <class Emit>
+void RecentStates::Follow(const Position& start, const Emit& emit) {
+  if (start.from >= start.to) return;
+  positions_.assign(1, start);
+  for (int step = 0; step < kMaxSteps && steps_left_ > 0; ++step) {
+    --steps_left_;
+    if (!Step(emit)) return;
+  }
+}
+
+template <class Emit>
+bool RecentStates::Step(const Emit& emit) {
+  Position& position = positions_.back();
+  const bool is_kept = IsKept(position.at);
+  const State* const state = is_kept ? &StateOf(position.at) : nullptr;
+  const auto emit_to = [&](int64_t begin, GoState kind, StringId reason, StackId stack) {
+    if (begin < position.to) {
+      emit(Piece{begin, position.to, state->goroutine, kind, reason, stack});
+    }
+    position.to = begin;
+  };
+  if (!is_kept || (state->state == GoState::kUndetermined && state->end >= position.to)) {
+    position.to = position.from;
+  } else if (state->end < position.to) {
+    emit_to(std::max(state->end, position.from), GoState::kRunning, StringId::kEmpty,
+            position.stack);
+  } else if (state->state == GoState::kNotExist) {
+    position.at = state->cause;
+    position.stack = state->cause_stack;
+  } else {
+    const int64_t begin = std::max(state->begin, position.from);
+    const bool is_caused = state->state == GoState::kWaiting && state->cause != kNoNumber;
+    const Position cause = {state->cause, begin, position.to, state->cause_stack};
+    if (is_caused) {
+      position.to = begin;
+    } else {
+      emit_to(begin, state->state, state->reason,
+              state->state == GoState::kRunning ? position.stack : state->stack);
+    }
+    position.stack = state->stack;
+    position.at = state->before;
+    if (is_caused) {
+      // Replaces the position, so that a long chain of causes needs no memory.
+      if (position.to <= position.from) positions_.pop_back();
+      positions_.push_back(cause);
+      return true;
+    }
+  }
+  if (position.to <= position.from) positions_.pop_back();
+  return !positions_.empty();
+}
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_ANALYSIS_INTERVALS_RECENT_STATES_H_
