@@ -1,14 +1,13 @@
 #include "gotrace/wait_stats.h"
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
-#include "analysis/core/time_sums.h"
+#include "analysis/goroutines/holder_sums.h"
 #include "analysis/intervals/recent_states.h"
 #include "analysis/intervals/runtime_functions.h"
 #include "analysis/intervals/stack_places.h"
@@ -16,9 +15,6 @@
 
 namespace gotrace {
 
-using internal::AddTime;
-using internal::Between;
-using internal::RecentStates;
 using internal::StackPlace;
 
 namespace {
@@ -69,33 +65,6 @@ struct WaitTraits {
   }
 };
 
-// A piece of a path: where the goroutine waits that the path belongs to, and what one on the path
-// does. The names follow from these.
-struct PieceKey {
-  StackId wait = StackId::kNone;
-  StringId wait_reason = StringId::kEmpty;
-  StackId stack = StackId::kNone;
-  StringId reason = StringId::kEmpty;
-  GoState state = GoState::kUndetermined;
-
-  friend bool operator==(const PieceKey&, const PieceKey&) = default;
-
-  template <class H>
-  friend H AbslHashValue(H h, const PieceKey& key) {
-    return H::combine(std::move(h), key.wait, key.wait_reason, key.stack, key.reason, key.state);
-  }
-};
-
-struct PieceSum {
-  uint64_t count = 0;
-  int64_t time = 0;
-
-  void Add(uint64_t more, int64_t more_time) {
-    count += more;
-    AddTime(more_time, &time);
-  }
-};
-
 }  // namespace
 
 absl::string_view WaitObjectName(WaitObject object) {
@@ -111,10 +80,15 @@ class WaitStats::Impl {
         options_(std::move(options)),
         places_(interner),
         sums_(interner, options_.start),
-        recent_(interner) {}
+        has_holders_(absl::c_count(options_.holders, true) > 0),
+        recent_(interner),
+        holder_sums_(interner, options_.holders, options_.start) {
+    holder_sums_.SetFilter(options_.filter);
+  }
 
   void Begin(int64_t trace_start, EventFilter::Times window) {
     options_.filter = options_.filter.Within(trace_start, window);
+    holder_sums_.SetFilter(options_.filter);
   }
   void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
@@ -125,51 +99,33 @@ class WaitStats::Impl {
   absl::Span<const WaitHolder> holders() const { return holders_; }
 
  private:
-  bool IsFollowed(const RecentStates::Wait& wait);
   void FinishGroups();
-  void FinishHolders();
   WaitKey KeyOf(const GoInterval& interval);
   void SetEnd(const GoInterval& interval, const StackPlace& place, WaitKey* key);
-  WaitObject ObjectOf(StringId reason, const StackPlace& place) const;
 
   Interner& interner_;
   Options options_;
   internal::StackPlaces places_;
   internal::SumsByStart<WaitTraits> sums_;
-  RecentStates recent_;
-  absl::flat_hash_map<PieceKey, PieceSum> pieces_;
+  bool has_holders_;
+  internal::RecentStates recent_;
+  internal::HolderSums holder_sums_;
   std::vector<WaitGroup> groups_;
   std::vector<WaitHolder> holders_;
 };
 
 void WaitStats::Impl::AddEvents(absl::Span<const Event> events) {
   sums_.AddEvents(events);
-  if (absl::c_count(options_.holders, true) == 0) return;
+  if (!has_holders_) return;
   for (const Event& event : events) {
-    const std::optional<RecentStates::Wait> wait = recent_.Add(event);
-    if (!wait.has_value() || !IsFollowed(*wait)) continue;
-    recent_.Walk(*wait, options_.filter.times.from, [&](const RecentStates::Piece& piece) {
-      pieces_[{wait->stack, wait->reason, piece.stack, piece.reason, piece.state}].Add(
-          1, Between(piece.begin, piece.end));
-    });
+    const auto wait = recent_.Add(event);
+    if (wait.has_value()) holder_sums_.Add(*wait, &recent_);
   }
-}
-
-bool WaitStats::Impl::IsFollowed(const RecentStates::Wait& wait) {
-  const EventFilter::Times& times = options_.filter.times;
-  if (!options_.filter.Selects(wait.goroutine) || !(times.from < wait.end && wait.end <= times.to))
-    return false;
-  const StackPlace& place = places_.Of(wait.stack);
-  return !place.is_system && sums_.IsSelected(place.root) &&
-         options_.holders[static_cast<size_t>(ObjectOf(wait.reason, place))];
 }
 
 void WaitStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   sums_.Merge(next.sums_, ids);
-  for (const auto& [key, sum] : next.pieces_) {
-    pieces_[{ids(key.wait), ids(key.wait_reason), ids(key.stack), ids(key.reason), key.state}].Add(
-        sum.count, sum.time);
-  }
+  holder_sums_.Merge(next.holder_sums_, ids);
 }
 
 void WaitStats::Impl::AddGoroutine(const GoInterval& interval) {
@@ -193,21 +149,10 @@ WaitKey WaitStats::Impl::KeyOf(const GoInterval& interval) {
     return key;
   }
   key.reason = interval.reason;
-  key.object = ObjectOf(interval.reason, place);
+  key.object = internal::ObjectOf(interner_.String(interval.reason), place);
   if (key.object == place.object) key.call = place.call;
   SetEnd(interval, place, &key);
   return key;
-}
-
-// What only the stack says holds for reason "sync", and for waits that began before the trace,
-// which have no reason. The runtime's own semaphores have the same reason, and another stack.
-WaitObject WaitStats::Impl::ObjectOf(StringId wait_reason, const StackPlace& place) const {
-  const absl::string_view reason = interner_.String(wait_reason);
-  if (reason.empty() || reason == "sync") return place.object;
-  if (reason == "sync.(*Cond).Wait") return WaitObject::kCond;
-  if (reason == "chan send" || reason == "chan receive") return WaitObject::kChannel;
-  if (reason == "select") return WaitObject::kSelect;
-  return WaitObject::kOther;
 }
 
 void WaitStats::Impl::SetEnd(const GoInterval& interval, const StackPlace& place, WaitKey* key) {
@@ -250,7 +195,7 @@ void WaitStats::Impl::SetEnd(const GoInterval& interval, const StackPlace& place
 void WaitStats::Impl::Finish() {
   sums_.Finish();
   FinishGroups();
-  FinishHolders();
+  holders_ = holder_sums_.Finish();
 }
 
 void WaitStats::Impl::FinishGroups() {
@@ -275,44 +220,6 @@ void WaitStats::Impl::FinishGroups() {
                         key.awaits_input);
     };
     return rest(a.key) < rest(b.key);
-  });
-}
-
-void WaitStats::Impl::FinishHolders() {
-  using Key = std::tuple<WaitObject, StringId, StringId, WaitPlace, StringId, StringId, GoState,
-                         StringId, StringId>;
-  absl::flat_hash_map<Key, WaitHolder> sums;
-  for (const auto& [key, sum] : pieces_) {
-    const StackPlace wait = places_.Of(key.wait);
-    const StackPlace& on_path = places_.Of(key.stack);
-    WaitHolder one;
-    one.object = ObjectOf(key.wait_reason, wait);
-    if (one.object == WaitObject::kChannel) one.reason = key.wait_reason;
-    one.start = wait.root;
-    one.place = wait.place;
-    one.holder_start = on_path.root;
-    one.holder = on_path.outermost == StringId::kEmpty ? on_path.root : on_path.outermost;
-    one.state = key.state;
-    one.doing = key.reason;
-    one.function = on_path.place.function;
-    WaitHolder& holder = sums[Key(one.object, one.reason, one.start, one.place, one.holder,
-                                  one.holder_start, one.state, one.doing, one.function)];
-    one.count = holder.count + sum.count;
-    one.time = holder.time;
-    AddTime(sum.time, &one.time);
-    holder = one;
-  }
-  for (const auto& [key, sum] : sums) holders_.push_back(sum);
-  absl::c_sort(holders_, [&](const WaitHolder& a, const WaitHolder& b) {
-    if (a.time != b.time) return a.time > b.time;
-    const auto rest = [&](const WaitHolder& one) {
-      const auto text = [&](StringId id) { return interner_.String(id); };
-      return std::tuple(one.object, text(one.reason), text(one.start), text(one.place.function),
-                        text(one.place.file), one.place.line, text(one.place.library),
-                        text(one.holder), text(one.holder_start), one.state, text(one.doing),
-                        text(one.function));
-    };
-    return rest(a) < rest(b);
   });
 }
 

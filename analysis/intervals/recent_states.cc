@@ -23,7 +23,15 @@ bool IsWakeUp(TransitionType type) {
 std::optional<RecentStates::Wait> RecentStates::Add(const Event& event) {
   const bool is_sync = event.kind() == EventKind::kSync;
   if (is_sync || !has_begun_) BeginGeneration(event.time());
-  if (event.kind() != EventKind::kStateTransition) return std::nullopt;
+  if (event.kind() != EventKind::kStateTransition) {
+    const EventType type = event.type();
+    if (type == EventType::kGCMarkAssistBegin || type == EventType::kGCMarkAssistActive ||
+        type == EventType::kGCMarkAssistEnd) {
+      SetAssists(GoId{event.range_parts().scope.id}, type != EventType::kGCMarkAssistEnd,
+                 event.time());
+    }
+    return std::nullopt;
+  }
   static_assert(static_cast<int>(GoState::kUndetermined) == 0 &&
                 static_cast<int>(ProcState::kUndetermined) == 0);
   if (event.transition_from() == 0 && !event.fault().has_value() &&
@@ -74,13 +82,39 @@ void RecentStates::Create(const Event& event, Goroutine* goroutine) {
   birth.begin = birth.end = event.time();
   birth.goroutine = goroutine->id;
   birth.state = GoState::kNotExist;
-  birth.cause = CauseOf(event.goroutine(), event.time());
+  const Cause cause = CauseOf(event.goroutine(), event.time());
+  birth.cause = cause.last;
+  birth.cause_assists = cause.assists;
   birth.cause_stack = interner_.InternStack(event.stack());
   goroutine->last = Append(birth);
   goroutine->since = event.time();
   goroutine->state = static_cast<GoState>(event.transition_to());
   goroutine->stack = interner_.InternStack(event.transition_stack());
   goroutine->reason = StringId::kEmpty;
+  goroutine->assists = false;
+}
+
+void RecentStates::SetAssists(GoId id, bool assists, int64_t time) {
+  Goroutine* const goroutine = goroutines_.Find(id);
+  if (goroutine == nullptr || goroutine->assists == assists) return;
+  if (goroutine->state == GoState::kRunning && goroutine->since < time) {
+    goroutine->last = Append(StateUntil(time, *goroutine));
+    goroutine->since = time;
+  }
+  goroutine->assists = assists;
+}
+
+RecentStates::State RecentStates::StateUntil(int64_t time, const Goroutine& goroutine) const {
+  State state;
+  state.begin = goroutine.since;
+  state.end = time;
+  state.goroutine = goroutine.id;
+  state.before = goroutine.last;
+  state.stack = goroutine.stack;
+  state.reason =
+      goroutine.state == GoState::kRunning ? RunningReason(goroutine.assists) : goroutine.reason;
+  state.state = goroutine.state;
+  return state;
 }
 
 std::optional<RecentStates::Wait> RecentStates::Change(const Event& event, Goroutine* goroutine) {
@@ -88,22 +122,17 @@ std::optional<RecentStates::Wait> RecentStates::Change(const Event& event, Gorou
   const int64_t time = event.time();
   const TransitionType type = TransitionTypeOf(event.type());
   if (goroutine->since < time) {
-    State state;
-    state.begin = goroutine->since;
-    state.end = time;
-    state.goroutine = goroutine->id;
-    state.before = goroutine->last;
-    state.stack = goroutine->stack;
-    state.reason = goroutine->reason;
-    state.state = goroutine->state;
+    State state = StateUntil(time, *goroutine);
     if (state.state == GoState::kWaiting && IsWakeUp(type)) {
-      state.cause = CauseOf(event.goroutine(), time);
+      const Cause cause = CauseOf(event.goroutine(), time);
+      state.cause = cause.last;
+      state.cause_assists = cause.assists;
       state.cause_stack = interner_.InternStack(event.stack());
     }
     goroutine->last = Append(state);
     if (state.cause != kNoNumber) {
-      wait = Wait{state.goroutine, state.begin, state.end,        state.stack,
-                  state.reason,    state.cause, state.cause_stack};
+      wait = Wait{state.goroutine, state.begin, state.end,           state.stack,
+                  state.reason,    state.cause, state.cause_assists, state.cause_stack};
     }
   }
   const auto to = static_cast<GoState>(event.transition_to());
@@ -120,9 +149,9 @@ std::optional<RecentStates::Wait> RecentStates::Change(const Event& event, Gorou
   return wait;
 }
 
-RecentStates::Number RecentStates::CauseOf(GoId id, int64_t time) {
+RecentStates::Cause RecentStates::CauseOf(GoId id, int64_t time) {
   Goroutine* const goroutine = goroutines_.Find(id);
-  if (goroutine == nullptr) return kNoNumber;
+  if (goroutine == nullptr) return {};
   if (goroutine->last == kNoNumber) {
     State earlier;
     earlier.begin = earlier.end = goroutine->since;
@@ -134,7 +163,8 @@ RecentStates::Number RecentStates::CauseOf(GoId id, int64_t time) {
   const GoState state = is_before                 ? goroutine->state
                         : IsKept(goroutine->last) ? StateOf(goroutine->last).state
                                                   : GoState::kUndetermined;
-  return state == GoState::kWaiting ? kNoNumber : goroutine->last;
+  if (state == GoState::kWaiting) return {};
+  return {goroutine->last, goroutine->assists};
 }
 
 RecentStates::Number RecentStates::Append(const State& state) {

@@ -37,8 +37,10 @@ class RecentStates {
     StackId stack = StackId::kNone;      // Where the goroutine waited; kNone if unknown.
     StringId reason = StringId::kEmpty;  // "" if it began before the generation.
 
-    // The goroutine that ended it: the state that it had before, and where it was at the end.
+    // The goroutine that ended it: the state that it had before, whether it was in a mark assist
+    // since then, and where it was at the end.
     uint32_t waker = 0;
+    bool waker_assists = false;
     StackId waker_stack = StackId::kNone;
   };
 
@@ -50,6 +52,10 @@ class RecentStates {
     GoState state = GoState::kUndetermined;
     StringId reason = StringId::kEmpty;
     StackId stack = StackId::kNone;
+
+    // Where the goroutine on which the path ends waited for the one that the piece is of, or for
+    // another that waited for it; kNone if the piece is of that goroutine itself.
+    StackId via = StackId::kNone;
   };
 
   static constexpr size_t kStates = size_t{1} << 18;
@@ -57,7 +63,11 @@ class RecentStates {
   static constexpr int64_t kStepsPerState = 16;
 
   // `*interner` must outlive this object.
-  explicit RecentStates(Interner* interner) : interner_(*interner) {}
+  explicit RecentStates(Interner* interner)
+      : interner_(*interner), assist_(interner->InternString("GC mark assist")) {}
+
+  // Returns since when the current generation was seen.
+  int64_t begin() const { return begin_; }
 
   // Takes the next event. Returns the wait that it ended, if another goroutine ended one.
   std::optional<Wait> Add(const Event& event);
@@ -66,7 +76,22 @@ class RecentStates {
   // from the goroutine that ended it back to its begin, or to `from` if that is later.
   template <class Emit>
   void Walk(const Wait& wait, int64_t from, const Emit& emit) {
-    Follow({wait.waker, std::max(from, wait.begin), wait.end, wait.waker_stack}, emit);
+    Follow({wait.waker, std::max(from, wait.begin), wait.end, wait.waker_stack, StackId::kNone,
+            wait.waker_assists},
+           emit);
+  }
+
+  // The same for the path that ends on a goroutine with the last event, where it was in `stack`.
+  template <class Emit>
+  void WalkFrom(GoId goroutine, int64_t from, int64_t to, StackId stack, const Emit& emit) {
+    const Cause cause = CauseOf(goroutine, to);
+    Follow({cause.last, std::max(from, begin_), to, stack, StackId::kNone, cause.assists}, emit);
+  }
+
+  // Returns where a goroutine was last; kNone if the generation does not say.
+  StackId StackOf(GoId goroutine) const {
+    const Goroutine* const found = goroutines_.Find(goroutine);
+    return found == nullptr ? StackId::kNone : found->stack;
   }
 
  private:
@@ -90,6 +115,7 @@ class RecentStates {
     StackId stack = StackId::kNone;
     StringId reason = StringId::kEmpty;
     GoState state = GoState::kUndetermined;
+    bool cause_assists = false;  // Whether that goroutine was in a mark assist.
   };
 
   // The state that a goroutine is in.
@@ -100,6 +126,14 @@ class RecentStates {
     StackId stack = StackId::kNone;
     StringId reason = StringId::kEmpty;
     GoState state = GoState::kUndetermined;
+    bool assists = false;  // Whether it is in a mark assist.
+  };
+
+  // A goroutine that caused something: its last state before, or kNoNumber if that is not known or
+  // if it was not awake.
+  struct Cause {
+    Number last = kNoNumber;
+    bool assists = false;
   };
 
   // The place of a walk: on its way back from `to` to `from`, on the goroutine of the state `at`,
@@ -110,16 +144,21 @@ class RecentStates {
     int64_t from = 0;
     int64_t to = 0;
     StackId stack = StackId::kNone;
+    StackId via = StackId::kNone;  // Piece::via.
+    bool assists = false;
   };
 
   void BeginGeneration(int64_t time);
   void TakeStatus(const Event& event);
   void Create(const Event& event, Goroutine* goroutine);
   std::optional<Wait> Change(const Event& event, Goroutine* goroutine);
+  void SetAssists(GoId id, bool assists, int64_t time);
 
-  // Returns the last state of a goroutine that was awake when it caused something at `time`, or
-  // kNoNumber.
-  Number CauseOf(GoId id, int64_t time);
+  // Returns the state of a goroutine, which ends at `time`.
+  State StateUntil(int64_t time, const Goroutine& goroutine) const;
+
+  // Returns a goroutine as the cause of something at `time`.
+  Cause CauseOf(GoId id, int64_t time);
 
   Number Append(const State& state);
   bool IsKept(Number number) const {
@@ -133,7 +172,10 @@ class RecentStates {
   template <class Emit>
   bool Step(const Emit& emit);
 
+  StringId RunningReason(bool assists) const { return assists ? assist_ : StringId::kEmpty; }
+
   Interner& interner_;
+  const StringId assist_;
 
   bool has_begun_ = false;
   int64_t begin_ = 0;           // Since when this generation was seen.
@@ -162,29 +204,34 @@ bool RecentStates::Step(const Emit& emit) {
   const State* const state = is_kept ? &StateOf(position.at) : nullptr;
   const auto emit_to = [&](int64_t begin, GoState kind, StringId reason, StackId stack) {
     if (begin < position.to) {
-      emit(Piece{begin, position.to, state->goroutine, kind, reason, stack});
+      emit(Piece{begin, position.to, state->goroutine, kind, reason, stack, position.via});
     }
     position.to = begin;
   };
   if (!is_kept || (state->state == GoState::kUndetermined && state->end >= position.to)) {
     position.to = position.from;
   } else if (state->end < position.to) {
-    emit_to(std::max(state->end, position.from), GoState::kRunning, StringId::kEmpty,
+    emit_to(std::max(state->end, position.from), GoState::kRunning, RunningReason(position.assists),
             position.stack);
   } else if (state->state == GoState::kNotExist) {
     position.at = state->cause;
     position.stack = state->cause_stack;
+    position.assists = state->cause_assists;
   } else {
     const int64_t begin = std::max(state->begin, position.from);
     const bool is_caused = state->state == GoState::kWaiting && state->cause != kNoNumber;
-    const Position cause = {state->cause, begin, position.to, state->cause_stack};
+    const StackId via = position.via == StackId::kNone ? state->stack : position.via;
+    const Position cause = {state->cause,       begin, position.to,
+                            state->cause_stack, via,   state->cause_assists};
     if (is_caused) {
       position.to = begin;
     } else {
       emit_to(begin, state->state, state->reason,
               state->state == GoState::kRunning ? position.stack : state->stack);
     }
-    position.stack = state->stack;
+    // A run may consist of several states, in mark assists and outside of them. The trace says only
+    // where it ended.
+    if (state->state != GoState::kRunning) position.stack = state->stack;
     position.at = state->before;
     if (is_caused) {
       // Replaces the position, so that a long chain of causes needs no memory.

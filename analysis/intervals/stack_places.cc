@@ -70,6 +70,9 @@ constexpr absl::string_view kInputCalls[] = {
     "syscall.Read",      "syscall.accept", "syscall.recvfrom",
 };
 
+// The functions in which goroutines wait for the garbage collector.
+constexpr absl::string_view kGcCalls[] = {"runtime.gcStart", "runtime.gcAssistAlloc"};
+
 // Whether a frame below the place only says how the runtime does what the program asked for:
 // runtime.chanrecv1, but not runtime.GC.
 bool IsHidden(absl::string_view library) {
@@ -79,6 +82,14 @@ bool IsHidden(absl::string_view library) {
 }
 
 }  // namespace
+
+WaitObject ObjectOf(absl::string_view reason, const StackPlace& place) {
+  if (reason.empty() || reason == "sync") return place.object;
+  if (reason == "sync.(*Cond).Wait") return WaitObject::kCond;
+  if (reason == "chan send" || reason == "chan receive") return WaitObject::kChannel;
+  if (reason == "select") return WaitObject::kSelect;
+  return WaitObject::kOther;
+}
 
 const StackPlace& StackPlaces::Of(StackId stack) {
   const auto index = static_cast<size_t>(stack);
@@ -101,6 +112,10 @@ StackPlace StackPlaces::Find(StackId stack) const {
   found.is_system = IsOfSystem(interner_.String(found.root));
   found.is_deadline = absl::StartsWith(interner_.String(found.root), "context.WithDeadline");
 
+  found.is_connection = interner_.String(found.root) == "net/http.(*conn).serve";
+  bool reads = false;
+  bool handles = false;
+
   // The innermost frame of the program, else of a dependency, else one that is not part of how Go
   // works.
   std::optional<size_t> program;
@@ -110,6 +125,9 @@ StackPlace StackPlaces::Find(StackId stack) const {
     const StackFrame frame = interner_.Frame(frames[i]);
     found.is_system |= absl::StartsWith(frame.func, "net/http/pprof.");
     found.awaits_input |= StartsWithAny(frame.func, kInputCalls);
+    found.is_in_gc |= StartsWithAny(frame.func, kGcCalls);
+    reads |= frame.func == "net.(*conn).Read";
+    handles |= frame.func == "net/http.serverHandler.ServeHTTP";
     // The function that cgo makes for a call of C stands for C.
     if (absl::StrContains(frame.func, "._Cfunc_")) continue;
     if (!IsStandard(frame.func)) {
@@ -122,6 +140,7 @@ StackPlace StackPlaces::Find(StackId stack) const {
       other = i;
     }
   }
+  found.awaits_request = found.is_connection && reads && !handles;
   const size_t at = program.has_value()      ? *program
                     : dependency.has_value() ? *dependency
                     : other.has_value()      ? *other

@@ -300,6 +300,7 @@ bool IsProcRaised(const Suspicion& candidate, const TraceSummary& summary) {
     case SuspicionKind::kTimeouts:
     case SuspicionKind::kPool:
     case SuspicionKind::kLeak:
+    case SuspicionKind::kSlowTasks:
       break;
   }
   return false;

@@ -14,6 +14,7 @@
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/runtime_functions.h"
 #include "analysis/intervals/stack_places.h"
+#include "analysis/summary/path_suspicions.h"
 #include "analysis/summary/proc_suspicions.h"
 
 namespace gotrace {
@@ -239,14 +240,14 @@ void Candidates::AddChannelWaits(const WaitGroup& group) {
 void Candidates::AddHolder(const WaitHolder& holder) {
   if (holder.object != WaitObject::kMutex && holder.object != WaitObject::kRWMutex) return;
   if (holder.place.function == StringId::kEmpty) return;
-  const bool is_wait = holder.state == GoState::kWaiting && holder.doing != StringId::kEmpty;
+  const bool has_reason = holder.state != GoState::kRunnable && holder.doing != StringId::kEmpty;
   Of(SuspicionKind::kLock, StringId::kEmpty, StringId::kEmpty, holder.place, /*by_line=*/false)
       .suspicion.culprits.push_back(
           {.function = Text(holder.holder),
            .library = Text(holder.function),
            .count = holder.count,
            .time = holder.time,
-           .reason = is_wait ? Text(holder.doing) : std::string(GoStateName(holder.state))});
+           .reason = has_reason ? Text(holder.doing) : std::string(GoStateName(holder.state))});
 }
 
 // A goroutine is taken to be blocked permanently if it has been for many times as long as any other
@@ -340,6 +341,8 @@ bool IsRaised(const Suspicion& candidate, const TraceSummary& summary) {
     case SuspicionKind::kGc:
     case SuspicionKind::kStopped:
       return has_many && IsProcRaised(candidate, summary);
+    case SuspicionKind::kSlowTasks:
+      return candidate.others.count() >= spec.count && IsPathRaised(candidate, summary);
   }
   return false;
 }

@@ -1,6 +1,7 @@
 #include "gotrace/trace_summary.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -9,11 +10,15 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "analysis/core/time_sums.h"
+#include "analysis/goroutines/holder_sums.h"
+#include "analysis/intervals/recent_states.h"
 #include "analysis/intervals/runtime_functions.h"
 #include "analysis/intervals/stack_places.h"
 #include "analysis/intervals/sums_by_start.h"
+#include "analysis/summary/path_suspicions.h"
 #include "analysis/summary/proc_suspicions.h"
 #include "analysis/summary/suspicions.h"
+#include "analysis/tasks/slow_spans.h"
 #include "gotrace/event_type.h"
 #include "gotrace/gc_stats.h"
 #include "gotrace/goroutine_stats.h"
@@ -175,6 +180,7 @@ std::vector<Suspicion> TraceSummary::Suspicions() const {
   for (const Suspicion& candidate : candidates) {
     if (internal::IsRaised(candidate, *this)) raised.push_back(candidate);
   }
+  internal::DropRegionsOfTasks(&raised);
   return raised;
 }
 
@@ -212,7 +218,12 @@ class SummaryStats::Impl {
         procs_(interner, FilterOf(window)),
         gc_(interner, window),
         leaks_(interner, {.filter = FilterOf(window)}),
-        waits_(interner, WaitOptions(window)) {}
+        waits_(interner, {.filter = FilterOf(window)}),
+        recent_(interner),
+        holders_(interner, FollowedObjects(), /*start=*/""),
+        slow_spans_(interner) {
+    SetPathWindow();
+  }
 
   void Begin(int64_t trace_start, EventFilter::Times window) {
     window_ = window_.And(window);
@@ -222,6 +233,7 @@ class SummaryStats::Impl {
     gc_.Begin(trace_start, window);
     leaks_.Begin(trace_start, window);
     waits_.Begin(trace_start, window);
+    SetPathWindow();
   }
   void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
@@ -246,14 +258,19 @@ class SummaryStats::Impl {
     options.filter = FilterOf(window);
     return options;
   }
-  static WaitStats::Options WaitOptions(EventFilter::Times window) {
-    WaitStats::Options options;
-    options.filter = FilterOf(window);
+  // The objects for which waits are followed.
+  static std::array<bool, kWaitObjectEnd> FollowedObjects() {
+    std::array<bool, kWaitObjectEnd> objects = {};
     for (const WaitObject object : {WaitObject::kMutex, WaitObject::kRWMutex}) {
-      options.holders[static_cast<size_t>(object)] = true;
+      objects[static_cast<size_t>(object)] = true;
     }
-    return options;
+    return objects;
   }
+  void SetPathWindow() {
+    holders_.SetFilter(FilterOf(window_));
+    slow_spans_.SetWindow(window_);
+  }
+  void AddToPaths(const Event& event);
 
   struct PlaceKey {
     LatencyKind kind = LatencyKind::kBlocked;
@@ -280,6 +297,9 @@ class SummaryStats::Impl {
   GcStats gc_;
   LeakStats leaks_;
   WaitStats waits_;
+  internal::RecentStates recent_;  // For the next two.
+  internal::HolderSums holders_;
+  internal::SlowSpans slow_spans_;
   int64_t begin_ = std::numeric_limits<int64_t>::max();
   TraceSummary summary_;
   absl::flat_hash_map<PlaceKey, TraceSummary::Place> places_;  // Without texts.
@@ -297,6 +317,7 @@ void SummaryStats::Impl::AddEvents(absl::Span<const Event> events) {
   runs_.AddEvents(events);
   begin_ = std::min(begin_, events.front().time());
   for (const Event& event : events) {
+    AddToPaths(event);
     if (!window_.Has(event.time())) continue;
     ++summary_.events;
     if (event.type() == EventType::kGCBegin) ++summary_.gc_cycles;
@@ -304,6 +325,12 @@ void SummaryStats::Impl::AddEvents(absl::Span<const Event> events) {
       summary_.max_heap = std::max(summary_.max_heap, event.metric().value);
     }
   }
+}
+
+void SummaryStats::Impl::AddToPaths(const Event& event) {
+  const auto wait = recent_.Add(event);
+  if (wait.has_value()) holders_.Add(*wait, &recent_);
+  slow_spans_.Add(event, &recent_);
 }
 
 void SummaryStats::Impl::AddGoroutine(const GoInterval& interval) {
@@ -335,6 +362,8 @@ void SummaryStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   gc_.Merge(std::move(next.gc_), ids);
   leaks_.Merge(std::move(next.leaks_), ids);
   waits_.Merge(std::move(next.waits_), ids);
+  holders_.Merge(next.holders_, ids);
+  slow_spans_.Merge(next.slow_spans_, ids);
   runs_.Merge(next.runs_, ids);
   for (const auto& [key, more] : next.places_) {
     TraceSummary::Place& place = places_[{key.kind, ids(key.reason), ids(key.function)}];
@@ -439,8 +468,9 @@ void SummaryStats::Impl::Finish(int64_t end) {
     leak.longest = group.longest;
   }
   Combine(&summary_.leaks);
+  const std::vector<WaitHolder> holders = holders_.Finish();
   summary_.candidates = internal::FindCandidates({.waits = waits_.groups(),
-                                                  .holders = waits_.holders(),
+                                                  .holders = holders,
                                                   .blocked = leaks_.blocked(),
                                                   .begin = begin,
                                                   .duration = summary_.duration},
@@ -451,6 +481,10 @@ void SummaryStats::Impl::Finish(int64_t end) {
                                               .window = window_,
                                               .duration = summary_.duration};
   for (Suspicion& candidate : internal::FindProcCandidates(input, interner_)) {
+    summary_.candidates.push_back(std::move(candidate));
+  }
+  for (Suspicion& candidate :
+       internal::FindSlowTasks(slow_spans_.Finish(), summary_.duration, interner_)) {
     summary_.candidates.push_back(std::move(candidate));
   }
   for (Suspicion& candidate : summary_.candidates) {

@@ -28,6 +28,7 @@ constexpr size_t kFunctionRows = 5;
 constexpr size_t kPlaceRows = 5;
 constexpr size_t kSuspicionRows = 5;
 constexpr size_t kVictims = 3;
+constexpr double kSmallShare = 0.02;  // Of the time of slow tasks, not worth a word.
 
 int64_t Signed(uint64_t number) { return static_cast<int64_t>(number); }
 
@@ -244,6 +245,34 @@ std::string ProcShareText(int64_t time, const TraceSummary& summary) {
   return absl::StrCat(Percent(ShareOf(time, summary.procs.Total())), " of the Ps' time");
 }
 
+// "tasks of type request"
+std::string SlowKindText(const Suspicion& s) {
+  if (s.reason == "request") return "HTTP requests";
+  return absl::StrCat(s.reason, "s of type ", NameOrUnknown(s.function));
+}
+
+// "sleep in main.load main.go:7 98.2%, Running in main.serve main.go:9 1.1%; 40.0% was locks."
+std::string SlowTasksText(const Suspicion& s) {
+  const auto length = [&](double q) { return FormatNanoseconds(Signed(s.others.Quantile(q))); };
+  std::string text = absl::StrCat(s.grown, " of ", s.others.count(), " ", SlowKindText(s),
+                                  " took more than four times the median (p50 ", length(0.5),
+                                  ", p99 ", length(0.99), ", up to ", length(1), ").");
+  const auto share = [&](int64_t time) { return Percent(ShareOf(time, s.peers)); };
+  absl::string_view before = " The slowest: ";
+  for (size_t i = 0; i < std::min(s.places.size(), kVictims); ++i) {
+    const Part& part = s.places[i];
+    if (i > 0 && ShareOf(part.time, s.peers) < kSmallShare) break;
+    absl::StrAppend(&text, before, part.reason, " in ", PlaceText(part), " ", share(part.time));
+    before = ", ";
+  }
+  for (const Part& part : s.culprits) {
+    if (ShareOf(part.time, s.peers) < kSmallShare) break;
+    absl::StrAppend(&text, before, part.reason, " ", share(part.time));
+    before = ", ";
+  }
+  return absl::StrCat(text, before == ", " ? "." : "");
+}
+
 std::string FewProcsText(const Suspicion& s, const TraceSummary& summary) {
   const double busy = ShareOf(summary.procs.Running(), summary.procs.Total());
   return absl::StrCat("Goroutines waited ", FormatNanoseconds(s.Cost()), " to run while ",
@@ -350,6 +379,8 @@ std::string SuspicionText(const Suspicion& s, const TraceSummary& summary) {
       return GcText(s, summary);
     case SuspicionKind::kStopped:
       return StoppedText(s, summary);
+    case SuspicionKind::kSlowTasks:
+      return SlowTasksText(s);
   }
   return "";
 }

@@ -228,6 +228,23 @@ class Program {
     At(end, events_.Builder(EventType::kGoSyscallEnd, 0, 1, g)
                 .Transition(GoId{g}, GoState::kSyscall, GoState::kRunning));
   }
+  // Goroutine `g` has a task, and a region that is all of it.
+  void Task(int64_t g, int64_t begin, int64_t end, uint64_t id, const Stack& stack) {
+    Know(g);
+    const auto at = [&](int64_t time, EventType type) {
+      EventBuilder builder = events_.Builder(type, 0, 1, g);
+      builder.Task(TaskId{id}).Stack(stack);
+      if (type == EventType::kUserTaskBegin) builder.TaskType("request");
+      if (type == EventType::kUserRegionBegin || type == EventType::kUserRegionEnd) {
+        builder.RegionType("all of it");
+      }
+      At(time, builder);
+    };
+    at(begin, EventType::kUserTaskBegin);
+    at(begin, EventType::kUserRegionBegin);
+    at(end, EventType::kUserRegionEnd);
+    at(end, EventType::kUserTaskEnd);
+  }
   // Goroutine 1 creates goroutine `g`.
   void Create(int64_t g, int64_t time, const Stack& start) {
     known_.insert(g);
@@ -432,6 +449,43 @@ TEST(Suspicions, NameWhatThereIsTooLittleOf) {
   EXPECT_EQ(SuspicionsOf(program.Summarize()),
             "pool: Goroutines of main.handle waited 400 ms (chan send) in main.withConn "
             "main.go:8, in 20 waits, for other goroutines of the same function.\n");
+}
+
+TEST(Suspicions, NameWhatSlowTasksWaitFor) {
+  const Program::Stack sleep = {{1, "time.Sleep", "", 1},
+                                {7, "main.load", "/src/main.go", 3},
+                                {6, "main.page", "/src/main.go", 1}};
+  const Program::Stack page = {{6, "main.page", "/src/main.go", 2}};
+  Program program;
+  for (int64_t i = 0; i < 57; ++i) {
+    program.Task(7, 1 + 2 * i, 2 + 2 * i, static_cast<uint64_t>(i) + 1, page);
+  }
+  for (int64_t i = 0; i < 3; ++i) {
+    program.Task(7, 200 + 150 * i, 300 + 150 * i, static_cast<uint64_t>(i) + 100, page);
+    program.Wait(7, 201 + 150 * i, 299 + 150 * i, "sleep", sleep);
+  }
+  EXPECT_EQ(SuspicionsOf(program.Summarize()),
+            "slow-tasks: 3 of 60 tasks of type request took more than four times the median (p50 "
+            "1.00 ms, p99 100 ms, up to 100 ms). The slowest: sleep in main.load main.go:3 -> "
+            "time.Sleep 98.0%.\n");
+}
+
+// What others are told of is no reason of its own.
+TEST(Suspicions, DoNotRepeatEachOther) {
+  const Program::Stack page = {{6, "main.page", "/src/main.go", 2}};
+  const Program::Stack unlock = {{5, "sync.(*Mutex).Unlock", "", 1}, {6, "main.save", "", 2}};
+  Program program;
+  program.Call(6, 1, 2, page);
+  for (int64_t i = 0; i < 57; ++i) {
+    program.Task(7, 1 + 2 * i, 2 + 2 * i, static_cast<uint64_t>(i) + 1, page);
+  }
+  for (int64_t i = 0; i < 5; ++i) {
+    program.Task(7, 200 + 150 * i, 300 + 150 * i, static_cast<uint64_t>(i) + 100, page);
+    program.Wait(7, 201 + 150 * i, 299 + 150 * i, "sync", LockStack(17, "main.page"), 6, unlock);
+  }
+  const std::vector<TraceSummary::Suspicion> found = program.Summarize().Suspicions();
+  ASSERT_EQ(found.size(), 1);
+  EXPECT_EQ(found[0].kind, SuspicionKind::kLock);
 }
 
 TEST(Suspicions, NameLeaksThatGrow) {

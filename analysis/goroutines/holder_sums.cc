@@ -1,0 +1,80 @@
+#include "analysis/goroutines/holder_sums.h"
+
+#include <tuple>
+
+#include "absl/algorithm/container.h"
+#include "analysis/core/time_sums.h"
+
+namespace gotrace::internal {
+
+void HolderSums::PieceSum::Add(uint64_t more, int64_t more_time) {
+  count += more;
+  AddTime(more_time, &time);
+}
+
+void HolderSums::Add(const RecentStates::Wait& wait, RecentStates* states) {
+  if (!IsFollowed(wait)) return;
+  states->Walk(wait, filter_.times.from, [&](const RecentStates::Piece& piece) {
+    pieces_[{wait.stack, wait.reason, piece.stack, piece.reason, piece.state}].Add(
+        1, Between(piece.begin, piece.end));
+  });
+}
+
+bool HolderSums::IsFollowed(const RecentStates::Wait& wait) {
+  const EventFilter::Times& times = filter_.times;
+  if (!filter_.Selects(wait.goroutine) || !(times.from < wait.end && wait.end <= times.to)) {
+    return false;
+  }
+  const StackPlace& place = places_.Of(wait.stack);
+  return !place.is_system && (start_.empty() || interner_.String(place.root) == start_) &&
+         objects_[static_cast<size_t>(ObjectOf(interner_.String(wait.reason), place))];
+}
+
+void HolderSums::Merge(const HolderSums& next, const InternerMap& ids) {
+  for (const auto& [key, sum] : next.pieces_) {
+    pieces_[{ids(key.wait), ids(key.wait_reason), ids(key.stack), ids(key.reason), key.state}].Add(
+        sum.count, sum.time);
+  }
+}
+
+std::vector<WaitHolder> HolderSums::Finish() {
+  using Key = std::tuple<WaitObject, StringId, StringId, WaitPlace, StringId, StringId, GoState,
+                         StringId, StringId>;
+  absl::flat_hash_map<Key, WaitHolder> sums;
+  for (const auto& [key, sum] : pieces_) {
+    const StackPlace wait = places_.Of(key.wait);
+    const StackPlace& on_path = places_.Of(key.stack);
+    WaitHolder one;
+    one.object = ObjectOf(interner_.String(key.wait_reason), wait);
+    if (one.object == WaitObject::kChannel) one.reason = key.wait_reason;
+    one.start = wait.root;
+    one.place = wait.place;
+    one.holder_start = on_path.root;
+    one.holder = on_path.outermost == StringId::kEmpty ? on_path.root : on_path.outermost;
+    one.state = key.state;
+    one.doing = key.reason;
+    one.function = on_path.place.function;
+    WaitHolder& holder = sums[Key(one.object, one.reason, one.start, one.place, one.holder,
+                                  one.holder_start, one.state, one.doing, one.function)];
+    one.count = holder.count + sum.count;
+    one.time = holder.time;
+    AddTime(sum.time, &one.time);
+    holder = one;
+  }
+  std::vector<WaitHolder> holders;
+  for (const auto& [key, sum] : sums) holders.push_back(sum);
+  absl::c_sort(holders, [&](const WaitHolder& a, const WaitHolder& b) {
+    if (a.time != b.time) return a.time > b.time;
+    const auto rest = [&](const WaitHolder& one) {
+      const auto text = [&](StringId id) { return interner_.String(id); };
+      return std::tuple(one.object, text(one.reason), text(one.start), text(one.place.function),
+                        text(one.place.file), one.place.line, text(one.place.library),
+                        text(one.holder), text(one.holder_start), one.state, text(one.doing),
+                        text(one.function));
+    };
+    return rest(a) < rest(b);
+  });
+  return holders;
+}
+
+}  // namespace gotrace::internal

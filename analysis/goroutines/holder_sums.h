@@ -1,0 +1,78 @@
+// Sums over the paths of waits: what goroutines did while others waited for them.
+#ifndef GOTRACE_ANALYSIS_GOROUTINES_HOLDER_SUMS_H_
+#define GOTRACE_ANALYSIS_GOROUTINES_HOLDER_SUMS_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "analysis/intervals/recent_states.h"
+#include "analysis/intervals/stack_places.h"
+#include "gotrace/event_filter.h"
+#include "gotrace/ids.h"
+#include "gotrace/interner.h"
+#include "gotrace/states.h"
+#include "gotrace/wait_stats.h"
+
+namespace gotrace::internal {
+
+// Follows waits as they end. See WaitHolder.
+class HolderSums {
+ public:
+  // Follows only waits for the objects that are set in `objects`, by WaitObject, of goroutines that
+  // started in `start`, unless it is "". `*interner` must outlive this object.
+  HolderSums(Interner* interner, const std::array<bool, kWaitObjectEnd>& objects, std::string start)
+      : interner_(*interner), objects_(objects), start_(std::move(start)), places_(interner) {}
+
+  // Follows only waits of goroutines that the filter selects, within its `times`.
+  void SetFilter(EventFilter filter) { filter_ = std::move(filter); }
+
+  // Adds the path of a wait that `*states` has just returned.
+  void Add(const RecentStates::Wait& wait, RecentStates* states);
+
+  // Adds the sums of `next`, which received the following part of the trace.
+  void Merge(const HolderSums& next, const InternerMap& ids);
+
+  // Returns the result, in the order of WaitStats::holders().
+  std::vector<WaitHolder> Finish();
+
+ private:
+  // Where the goroutine waits that a path belongs to, and what one on the path does. The names
+  // follow from these.
+  struct PieceKey {
+    StackId wait = StackId::kNone;
+    StringId wait_reason = StringId::kEmpty;
+    StackId stack = StackId::kNone;
+    StringId reason = StringId::kEmpty;
+    GoState state = GoState::kUndetermined;
+
+    friend bool operator==(const PieceKey&, const PieceKey&) = default;
+
+    template <class H>
+    friend H AbslHashValue(H h, const PieceKey& key) {
+      return H::combine(std::move(h), key.wait, key.wait_reason, key.stack, key.reason, key.state);
+    }
+  };
+  struct PieceSum {
+    uint64_t count = 0;
+    int64_t time = 0;
+
+    void Add(uint64_t more, int64_t more_time);
+  };
+
+  bool IsFollowed(const RecentStates::Wait& wait);
+
+  Interner& interner_;
+  const std::array<bool, kWaitObjectEnd> objects_;
+  const std::string start_;
+  EventFilter filter_;
+  StackPlaces places_;
+  absl::flat_hash_map<PieceKey, PieceSum> pieces_;
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_ANALYSIS_GOROUTINES_HOLDER_SUMS_H_
