@@ -13,21 +13,27 @@ void HolderSums::PieceSum::Add(uint64_t more, int64_t more_time) {
 }
 
 void HolderSums::Add(const RecentStates::Wait& wait, RecentStates* states) {
-  if (!IsFollowed(wait)) return;
-  states->Walk(wait, filter_.times.from, [&](const RecentStates::Piece& piece) {
+  const int steps = StepsOf(wait);
+  if (steps == 0) return;
+  states->Walk(wait, filter_.times.from, steps, [&](const RecentStates::Piece& piece) {
     pieces_[{wait.stack, wait.reason, piece.stack, piece.reason, piece.state}].Add(
         1, Between(piece.begin, piece.end));
   });
 }
 
-bool HolderSums::IsFollowed(const RecentStates::Wait& wait) {
+int HolderSums::StepsOf(const RecentStates::Wait& wait) {
   const EventFilter::Times& times = filter_.times;
   if (!filter_.Selects(wait.goroutine) || !(times.from < wait.end && wait.end <= times.to)) {
-    return false;
+    return 0;
   }
   const StackPlace& place = places_.Of(wait.stack);
-  return !place.is_system && (start_.empty() || interner_.String(place.root) == start_) &&
-         objects_[static_cast<size_t>(ObjectOf(interner_.String(wait.reason), place))];
+  if (place.is_system) return 0;
+  if (!options_.start.empty() && interner_.String(place.root) != options_.start) return 0;
+  const WaitObject object = ObjectOf(interner_.String(wait.reason), place);
+  if (!options_.objects[static_cast<size_t>(object)]) return 0;
+  if (object != WaitObject::kChannel) return RecentStates::kMaxSteps;
+  const bool is_short = Between(wait.begin, wait.end) < options_.shortest_channel_wait;
+  return is_short ? 0 : options_.channel_steps;
 }
 
 void HolderSums::Merge(const HolderSums& next, const InternerMap& ids) {

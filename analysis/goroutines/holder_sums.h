@@ -22,10 +22,20 @@ namespace gotrace::internal {
 // Follows waits as they end. See WaitHolder.
 class HolderSums {
  public:
-  // Follows only waits for the objects that are set in `objects`, by WaitObject, of goroutines that
-  // started in `start`, unless it is "". `*interner` must outlive this object.
-  HolderSums(Interner* interner, const std::array<bool, kWaitObjectEnd>& objects, std::string start)
-      : interner_(*interner), objects_(objects), start_(std::move(start)), places_(interner) {}
+  // Which waits are followed.
+  struct Options {
+    std::array<bool, kWaitObjectEnd> objects = {};  // For these objects, by WaitObject.
+    std::string start = {};  // Of goroutines that started in this function; "" for all.
+
+    // There may be many waits for channels. Shorter ones are not followed, and others for as many
+    // steps.
+    int64_t shortest_channel_wait = 0;
+    int channel_steps = RecentStates::kMaxSteps;
+  };
+
+  // `*interner` must outlive this object.
+  HolderSums(Interner* interner, Options options)
+      : interner_(*interner), options_(std::move(options)), places_(interner) {}
 
   // Follows only waits of goroutines that the filter selects, within its `times`.
   void SetFilter(EventFilter filter) { filter_ = std::move(filter); }
@@ -63,11 +73,11 @@ class HolderSums {
     void Add(uint64_t more, int64_t more_time);
   };
 
-  bool IsFollowed(const RecentStates::Wait& wait);
+  // Returns for how many steps a wait is followed.
+  int StepsOf(const RecentStates::Wait& wait);
 
   Interner& interner_;
-  const std::array<bool, kWaitObjectEnd> objects_;
-  const std::string start_;
+  const Options options_;
   EventFilter filter_;
   StackPlaces places_;
   absl::flat_hash_map<PieceKey, PieceSum> pieces_;

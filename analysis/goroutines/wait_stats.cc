@@ -82,7 +82,7 @@ class WaitStats::Impl {
         sums_(interner, options_.start),
         has_holders_(absl::c_count(options_.holders, true) > 0),
         recent_(interner),
-        holder_sums_(interner, options_.holders, options_.start) {
+        holder_sums_(interner, {.objects = options_.holders, .start = options_.start}) {
     holder_sums_.SetFilter(options_.filter);
   }
 

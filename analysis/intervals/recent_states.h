@@ -73,19 +73,21 @@ class RecentStates {
   std::optional<Wait> Add(const Event& event);
 
   // Calls `emit` with the pieces of the path of a wait that the last event ended, last one first:
-  // from the goroutine that ended it back to its begin, or to `from` if that is later.
+  // from the goroutine that ended it back to its begin, or to `from` if that is later. Makes at
+  // most `max_steps` steps.
   template <class Emit>
-  void Walk(const Wait& wait, int64_t from, const Emit& emit) {
+  void Walk(const Wait& wait, int64_t from, int max_steps, const Emit& emit) {
     Follow({wait.waker, std::max(from, wait.begin), wait.end, wait.waker_stack, StackId::kNone,
             wait.waker_assists},
-           emit);
+           max_steps, emit);
   }
 
   // The same for the path that ends on a goroutine with the last event, where it was in `stack`.
   template <class Emit>
   void WalkFrom(GoId goroutine, int64_t from, int64_t to, StackId stack, const Emit& emit) {
     const Cause cause = CauseOf(goroutine, to);
-    Follow({cause.last, std::max(from, begin_), to, stack, StackId::kNone, cause.assists}, emit);
+    Follow({cause.last, std::max(from, begin_), to, stack, StackId::kNone, cause.assists},
+           kMaxSteps, emit);
   }
 
   // Returns where a goroutine was last; kNone if the generation does not say.
@@ -167,7 +169,7 @@ class RecentStates {
   const State& StateOf(Number number) const { return states_[number % kStates]; }
 
   template <class Emit>
-  void Follow(const Position& start, const Emit& emit);
+  void Follow(const Position& start, int max_steps, const Emit& emit);
   // Makes one step back. Returns false if the path ends there.
   template <class Emit>
   bool Step(const Emit& emit);
@@ -188,10 +190,10 @@ class RecentStates {
 };
 
 template <class Emit>
-void RecentStates::Follow(const Position& start, const Emit& emit) {
+void RecentStates::Follow(const Position& start, int max_steps, const Emit& emit) {
   if (start.from >= start.to) return;
   positions_.assign(1, start);
-  for (int step = 0; step < kMaxSteps && steps_left_ > 0; ++step) {
+  for (int step = 0; step < max_steps && steps_left_ > 0; ++step) {
     --steps_left_;
     if (!Step(emit)) return;
   }

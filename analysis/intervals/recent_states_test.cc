@@ -83,7 +83,7 @@ class Walks final : public EventSink {
       const std::optional<RecentStates::Wait> wait = states_.Add(event);
       if (!wait.has_value()) continue;
       std::vector<RecentStates::Piece> found;
-      states_.Walk(*wait, from_, [&](const RecentStates::Piece& piece) {
+      states_.Walk(*wait, from_, RecentStates::kMaxSteps, [&](const RecentStates::Piece& piece) {
         EXPECT_LT(piece.begin, piece.end);
         EXPECT_GE(piece.begin, wait->begin);
         EXPECT_LE(piece.end, found.empty() ? wait->end : found.back().begin);

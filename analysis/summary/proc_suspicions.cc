@@ -301,6 +301,7 @@ bool IsProcRaised(const Suspicion& candidate, const TraceSummary& summary) {
     case SuspicionKind::kPool:
     case SuspicionKind::kLeak:
     case SuspicionKind::kSlowTasks:
+    case SuspicionKind::kStage:
       break;
   }
   return false;

@@ -329,6 +329,8 @@ bool IsRaised(const Suspicion& candidate, const TraceSummary& summary) {
     case SuspicionKind::kTimeouts:
       return has_many && AreTimeouts(candidate);
     case SuspicionKind::kPool:
+      // Workers that others wait for.
+      if (candidate.function.empty()) return IsPathRaised(candidate, summary);
       return candidate.lost.count() + candidate.others.count() >= spec.count &&
              IsPool(candidate, summary);
     case SuspicionKind::kLeak:
@@ -341,6 +343,8 @@ bool IsRaised(const Suspicion& candidate, const TraceSummary& summary) {
     case SuspicionKind::kGc:
     case SuspicionKind::kStopped:
       return has_many && IsProcRaised(candidate, summary);
+    case SuspicionKind::kStage:
+      return IsPathRaised(candidate, summary);
     case SuspicionKind::kSlowTasks:
       return candidate.others.count() >= spec.count && IsPathRaised(candidate, summary);
   }

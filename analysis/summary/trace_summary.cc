@@ -1,7 +1,6 @@
 #include "gotrace/trace_summary.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -220,7 +219,7 @@ class SummaryStats::Impl {
         leaks_(interner, {.filter = FilterOf(window)}),
         waits_(interner, {.filter = FilterOf(window)}),
         recent_(interner),
-        holders_(interner, FollowedObjects(), /*start=*/""),
+        holders_(interner, FollowedWaits()),
         slow_spans_(interner) {
     SetPathWindow();
   }
@@ -258,13 +257,17 @@ class SummaryStats::Impl {
     options.filter = FilterOf(window);
     return options;
   }
-  // The objects for which waits are followed.
-  static std::array<bool, kWaitObjectEnd> FollowedObjects() {
-    std::array<bool, kWaitObjectEnd> objects = {};
-    for (const WaitObject object : {WaitObject::kMutex, WaitObject::kRWMutex}) {
-      objects[static_cast<size_t>(object)] = true;
+  // The suspicions that are about channels need a fifth of the trace in such waits, so that many
+  // are too short to matter.
+  static internal::HolderSums::Options FollowedWaits() {
+    internal::HolderSums::Options options;
+    for (const WaitObject object :
+         {WaitObject::kMutex, WaitObject::kRWMutex, WaitObject::kChannel}) {
+      options.objects[static_cast<size_t>(object)] = true;
     }
-    return objects;
+    options.shortest_channel_wait = 20'000;
+    options.channel_steps = 64;
+    return options;
   }
   void SetPathWindow() {
     holders_.SetFilter(FilterOf(window_));
@@ -300,6 +303,7 @@ class SummaryStats::Impl {
   internal::RecentStates recent_;  // For the next two.
   internal::HolderSums holders_;
   internal::SlowSpans slow_spans_;
+  internal::Creations creations_;
   int64_t begin_ = std::numeric_limits<int64_t>::max();
   TraceSummary summary_;
   absl::flat_hash_map<PlaceKey, TraceSummary::Place> places_;  // Without texts.
@@ -340,6 +344,7 @@ void SummaryStats::Impl::AddGoroutine(const GoInterval& interval) {
   gc_.AddGoroutine(interval);
   leaks_.AddGoroutine(interval);
   waits_.AddGoroutine(interval);
+  if (interval.starts_life) creations_.Add(interval.begun_by.stack, interval.stack);
   auto& entry = runs_.Begin(interval);
   if (interval.state == GoState::kRunning) {
     const Interval seen = interval.Seen();
@@ -364,6 +369,7 @@ void SummaryStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   waits_.Merge(std::move(next.waits_), ids);
   holders_.Merge(next.holders_, ids);
   slow_spans_.Merge(next.slow_spans_, ids);
+  creations_.Merge(next.creations_, ids);
   runs_.Merge(next.runs_, ids);
   for (const auto& [key, more] : next.places_) {
     TraceSummary::Place& place = places_[{key.kind, ids(key.reason), ids(key.function)}];
@@ -485,6 +491,14 @@ void SummaryStats::Impl::Finish(int64_t end) {
   }
   for (Suspicion& candidate :
        internal::FindSlowTasks(slow_spans_.Finish(), summary_.duration, interner_)) {
+    summary_.candidates.push_back(std::move(candidate));
+  }
+  const internal::StageInput stages = {.holders = holders,
+                                       .waits = waits_.groups(),
+                                       .goroutines = goroutines_.groups(),
+                                       .creations = creations_,
+                                       .duration = summary_.duration};
+  for (Suspicion& candidate : internal::FindStages(stages, interner_)) {
     summary_.candidates.push_back(std::move(candidate));
   }
   for (Suspicion& candidate : summary_.candidates) {

@@ -273,6 +273,28 @@ std::string SlowTasksText(const Suspicion& s) {
   return absl::StrCat(text, before == ", " ? "." : "");
 }
 
+// What goroutines of one function did while others waited for them, as a stage or as a pool.
+std::string StageText(const Suspicion& s) {
+  const std::string start = NameOrUnknown(s.start);
+  std::string text = absl::StrCat(
+      s.kind == SuspicionKind::kPool ? absl::StrCat("All goroutines of ", start, " were busy: ")
+                                     : "",
+      s.kind == SuspicionKind::kPool ? "others waited " : "Others waited ",
+      FormatNanoseconds(s.own), " to send to ",
+      s.kind == SuspicionKind::kPool ? "them" : absl::StrCat("goroutines of ", start));
+  const int64_t receive = s.Cost() - s.own;
+  if (receive > 0) {
+    absl::StrAppend(&text, ", and ", FormatNanoseconds(receive), " to receive from them");
+  }
+  absl::StrAppend(&text, ".");
+  if (!s.places.empty()) {
+    const Part& most = s.places.front();
+    absl::StrAppend(&text, " Meanwhile: ", most.reason, " in ", NameOrUnknown(most.function), " ",
+                    Percent(ShareOf(most.time, s.own)), ".");
+  }
+  return absl::StrCat(text, VictimsText(s));
+}
+
 std::string FewProcsText(const Suspicion& s, const TraceSummary& summary) {
   const double busy = ShareOf(summary.procs.Running(), summary.procs.Total());
   return absl::StrCat("Goroutines waited ", FormatNanoseconds(s.Cost()), " to run while ",
@@ -359,6 +381,7 @@ std::string SuspicionText(const Suspicion& s, const TraceSummary& summary) {
                           s.deadlines * 2 >= count ? "deadline" : "timer", " after ", p50, ": ",
                           cost, ".", VictimsText(s));
     case SuspicionKind::kPool:
+      if (s.function.empty()) return StageText(s);
       return absl::StrCat("Goroutines of ", NameOrUnknown(s.start), " waited ", cost, " (",
                           s.reason, ") in ", place, ", in ", count,
                           " waits, for other goroutines of the same function.");
@@ -381,6 +404,8 @@ std::string SuspicionText(const Suspicion& s, const TraceSummary& summary) {
       return StoppedText(s, summary);
     case SuspicionKind::kSlowTasks:
       return SlowTasksText(s);
+    case SuspicionKind::kStage:
+      return StageText(s);
   }
   return "";
 }

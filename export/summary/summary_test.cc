@@ -245,11 +245,12 @@ class Program {
     at(end, EventType::kUserRegionEnd);
     at(end, EventType::kUserTaskEnd);
   }
-  // Goroutine 1 creates goroutine `g`.
-  void Create(int64_t g, int64_t time, const Stack& start) {
+  // Goroutine 1 creates goroutine `g`, in the stack `creator`.
+  void Create(int64_t g, int64_t time, const Stack& start, const Stack& creator = {}) {
     known_.insert(g);
     At(time, events_.Builder(EventType::kGoCreate, 0, 0, 1)
                  .Transition(GoId{g}, GoState::kNotExist, GoState::kRunnable)
+                 .Stack(creator)
                  .TransitionStack(start));
     Run(g, time);
   }
@@ -449,6 +450,45 @@ TEST(Suspicions, NameWhatThereIsTooLittleOf) {
   EXPECT_EQ(SuspicionsOf(program.Summarize()),
             "pool: Goroutines of main.handle waited 400 ms (chan send) in main.withConn "
             "main.go:8, in 20 waits, for other goroutines of the same function.\n");
+}
+
+// Goroutine 8 takes 16 ms for each item, and those that produce them wait for it.
+TEST(Suspicions, NameTheStageThatOthersWaitFor) {
+  const Program::Stack work = {
+      {1, "time.Sleep", "", 1}, {2, "main.work", "", 2}, {3, "main.enrich", "", 3}};
+  const Program::Stack receive = {{4, "runtime.chanrecv1", "", 4}, {3, "main.enrich", "", 5}};
+  const auto summarize = [&](int64_t senders) {
+    const Program::Stack send = {{5, "runtime.chansend1", "", 5}, {6, "main.source", "", 6}};
+    Program program;
+    for (int64_t i = 0; i < 25; ++i) {
+      program.Wait(8, 2 + 20 * i, 17 + 20 * i, "sleep", work);
+      program.Wait(20 + i % senders, 3 + 20 * i, 19 + 20 * i, "chan send", send, 8, receive);
+    }
+    return program.Summarize();
+  };
+  EXPECT_EQ(SuspicionsOf(summarize(1)),
+            "stage: Others waited 400 ms to send to goroutines of main.enrich. Meanwhile: sleep in "
+            "main.work 87.5%. Victims: main.source.\n");
+  EXPECT_EQ(SuspicionsOf(summarize(3)),
+            "pool: All goroutines of main.enrich were busy: others waited 400 ms to send to them. "
+            "Meanwhile: sleep in main.work 87.5%. Victims: main.source.\n");
+}
+
+// Whoever starts a goroutine gives it work. That it waits is no fault.
+TEST(Suspicions, DoNotNameWorkersOfWhoStartedThem) {
+  const Program::Stack start = {{3, "main.worker", "", 3}};
+  const Program::Stack work = {{1, "time.Sleep", "", 1}, {3, "main.worker", "", 4}};
+  const Program::Stack receive = {{4, "runtime.chanrecv1", "", 4}, {3, "main.worker", "", 5}};
+  const Program::Stack send = {{5, "runtime.chansend1", "", 5}, {6, "main.main", "", 6}};
+  for (const bool is_own : {false, true}) {
+    Program program;
+    program.Create(8, 1, start, is_own ? send : start);
+    for (int64_t i = 0; i < 25; ++i) {
+      program.Wait(8, 2 + 20 * i, 17 + 20 * i, "sleep", work);
+      program.Wait(7, 3 + 20 * i, 19 + 20 * i, "chan send", send, 8, receive);
+    }
+    EXPECT_EQ(program.Summarize().Suspicions().size(), is_own ? 0 : 1);
+  }
 }
 
 TEST(Suspicions, NameWhatSlowTasksWaitFor) {
