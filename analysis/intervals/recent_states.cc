@@ -150,7 +150,8 @@ std::optional<RecentStates::Wait> RecentStates::Change(const Event& event, Gorou
 }
 
 RecentStates::Cause RecentStates::CauseOf(GoId id, int64_t time) {
-  Goroutine* const goroutine = goroutines_.Find(id);
+  // A damaged trace can have a goroutine with that id.
+  Goroutine* const goroutine = id == GoId::kNone ? nullptr : goroutines_.Find(id);
   if (goroutine == nullptr) return {};
   if (goroutine->last == kNoNumber) {
     State earlier;

@@ -127,8 +127,8 @@ struct WaitHolder {
   StringId holder = StringId::kEmpty;
   StringId holder_start = StringId::kEmpty;
 
-  // What they did there: their state, the reason why they waited or stopped, and the innermost
-  // function of the program, as WaitPlace::function.
+  // What they did there: their state; the reason why they waited or stopped, or "GC mark assist"
+  // if they ran in one; and the innermost function of the program, as WaitPlace::function.
   GoState state = GoState::kUndetermined;
   StringId doing = StringId::kEmpty;
   StringId function = StringId::kEmpty;
