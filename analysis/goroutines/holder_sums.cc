@@ -1,5 +1,7 @@
 #include "analysis/goroutines/holder_sums.h"
 
+#include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "absl/algorithm/container.h"
@@ -7,14 +9,23 @@
 
 namespace gotrace::internal {
 
-void HolderSums::PieceSum::Add(uint64_t more, int64_t more_time) {
+void HolderSums::Sum::Add(uint64_t more, int64_t more_time) {
   count += more;
   AddTime(more_time, &time);
 }
 
-void HolderSums::Add(const RecentStates::Wait& wait, RecentStates* states) {
+void HolderSums::Add(const Event& event, RecentStates* states) {
+  goroutine_tasks_.Add(event);
+  const std::optional<RecentStates::Wait> ended = states->Add(event);
+  if (!ended.has_value()) return;
+  const RecentStates::Wait& wait = *ended;
   const int steps = StepsOf(wait);
   if (steps == 0) return;
+  const StringId type = goroutine_tasks_.TypeOf(wait.goroutine);
+  if (type != StringId::kEmpty) {
+    tasks_[{wait.stack, wait.reason, type}].Add(
+        1, Between(std::max(wait.begin, filter_.times.from), wait.end));
+  }
   states->Walk(wait, filter_.times.from, steps, [&](const RecentStates::Piece& piece) {
     pieces_[{wait.stack, wait.reason, piece.stack, piece.reason, piece.state}].Add(
         1, Between(piece.begin, piece.end));
@@ -41,9 +52,39 @@ void HolderSums::Merge(const HolderSums& next, const InternerMap& ids) {
     pieces_[{ids(key.wait), ids(key.wait_reason), ids(key.stack), ids(key.reason), key.state}].Add(
         sum.count, sum.time);
   }
+  for (const auto& [key, sum] : next.tasks_) {
+    tasks_[{ids(key.wait), ids(key.wait_reason), ids(key.type)}].Add(sum.count, sum.time);
+  }
 }
 
-std::vector<WaitHolder> HolderSums::Finish() {
+std::vector<WaitTask> HolderSums::Tasks() {
+  using Key = std::tuple<WaitObject, StringId, WaitPlace, StringId>;
+  absl::flat_hash_map<Key, Sum> sums;
+  for (const auto& [key, sum] : tasks_) {
+    const StackPlace& place = places_.Of(key.wait);
+    const WaitObject object = ObjectOf(interner_.String(key.wait_reason), place);
+    const bool is_channel = object == WaitObject::kChannel;
+    const StringId reason = is_channel ? key.wait_reason : StringId::kEmpty;
+    sums[Key(object, reason, place.place, key.type)].Add(sum.count, sum.time);
+  }
+  std::vector<WaitTask> tasks;
+  for (const auto& [key, sum] : sums) {
+    const auto& [object, reason, place, type] = key;
+    tasks.push_back({object, reason, place, type, sum.count, sum.time});
+  }
+  absl::c_sort(tasks, [&](const WaitTask& a, const WaitTask& b) {
+    if (a.time != b.time) return a.time > b.time;
+    const auto rest = [&](const WaitTask& one) {
+      const auto text = [&](StringId id) { return interner_.String(id); };
+      return std::tuple(text(one.type), one.object, text(one.reason), text(one.place.function),
+                        text(one.place.file), one.place.line, text(one.place.library));
+    };
+    return rest(a) < rest(b);
+  });
+  return tasks;
+}
+
+std::vector<WaitHolder> HolderSums::Holders() {
   using Key = std::tuple<WaitObject, StringId, StringId, WaitPlace, StringId, StringId, GoState,
                          StringId, StringId>;
   absl::flat_hash_map<Key, WaitHolder> sums;

@@ -11,6 +11,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "analysis/intervals/recent_states.h"
 #include "analysis/intervals/stack_places.h"
+#include "analysis/tasks/goroutine_tasks.h"
+#include "gotrace/event.h"
 #include "gotrace/event_filter.h"
 #include "gotrace/ids.h"
 #include "gotrace/interner.h"
@@ -35,19 +37,23 @@ class HolderSums {
 
   // `*interner` must outlive this object.
   HolderSums(Interner* interner, Options options)
-      : interner_(*interner), options_(std::move(options)), places_(interner) {}
+      : interner_(*interner),
+        options_(std::move(options)),
+        places_(interner),
+        goroutine_tasks_(interner) {}
 
   // Follows only waits of goroutines that the filter selects, within its `times`.
   void SetFilter(EventFilter filter) { filter_ = std::move(filter); }
 
-  // Adds the path of a wait that `*states` has just returned.
-  void Add(const RecentStates::Wait& wait, RecentStates* states);
+  // Takes the next event, and adds the path of the wait that it ends, if it ends one.
+  void Add(const Event& event, RecentStates* states);
 
   // Adds the sums of `next`, which received the following part of the trace.
   void Merge(const HolderSums& next, const InternerMap& ids);
 
-  // Returns the result, in the order of WaitStats::holders().
-  std::vector<WaitHolder> Finish();
+  // Return the results, in the order of WaitStats::holders() and WaitStats::tasks().
+  std::vector<WaitHolder> Holders();
+  std::vector<WaitTask> Tasks();
 
  private:
   // Where the goroutine waits that a path belongs to, and what one on the path does. The names
@@ -66,7 +72,20 @@ class HolderSums {
       return H::combine(std::move(h), key.wait, key.wait_reason, key.stack, key.reason, key.state);
     }
   };
-  struct PieceSum {
+  // Where the goroutine waits, and the type of the task that it is in.
+  struct TaskKey {
+    StackId wait = StackId::kNone;
+    StringId wait_reason = StringId::kEmpty;
+    StringId type = StringId::kEmpty;
+
+    friend bool operator==(const TaskKey&, const TaskKey&) = default;
+
+    template <class H>
+    friend H AbslHashValue(H h, const TaskKey& key) {
+      return H::combine(std::move(h), key.wait, key.wait_reason, key.type);
+    }
+  };
+  struct Sum {
     uint64_t count = 0;
     int64_t time = 0;
 
@@ -80,7 +99,9 @@ class HolderSums {
   const Options options_;
   EventFilter filter_;
   StackPlaces places_;
-  absl::flat_hash_map<PieceKey, PieceSum> pieces_;
+  GoroutineTasks goroutine_tasks_;
+  absl::flat_hash_map<PieceKey, Sum> pieces_;
+  absl::flat_hash_map<TaskKey, Sum> tasks_;
 };
 
 }  // namespace gotrace::internal

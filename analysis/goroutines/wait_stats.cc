@@ -97,6 +97,7 @@ class WaitStats::Impl {
 
   absl::Span<const WaitGroup> groups() const { return groups_; }
   absl::Span<const WaitHolder> holders() const { return holders_; }
+  absl::Span<const WaitTask> tasks() const { return tasks_; }
 
  private:
   void FinishGroups();
@@ -112,15 +113,13 @@ class WaitStats::Impl {
   internal::HolderSums holder_sums_;
   std::vector<WaitGroup> groups_;
   std::vector<WaitHolder> holders_;
+  std::vector<WaitTask> tasks_;
 };
 
 void WaitStats::Impl::AddEvents(absl::Span<const Event> events) {
   sums_.AddEvents(events);
   if (!has_holders_) return;
-  for (const Event& event : events) {
-    const auto wait = recent_.Add(event);
-    if (wait.has_value()) holder_sums_.Add(*wait, &recent_);
-  }
+  for (const Event& event : events) holder_sums_.Add(event, &recent_);
 }
 
 void WaitStats::Impl::Merge(Impl& next, const InternerMap& ids) {
@@ -195,7 +194,8 @@ void WaitStats::Impl::SetEnd(const GoInterval& interval, const StackPlace& place
 void WaitStats::Impl::Finish() {
   sums_.Finish();
   FinishGroups();
-  holders_ = holder_sums_.Finish();
+  holders_ = holder_sums_.Holders();
+  tasks_ = holder_sums_.Tasks();
 }
 
 void WaitStats::Impl::FinishGroups() {
@@ -237,5 +237,6 @@ void WaitStats::Finish(int64_t /*end*/) { impl_->Finish(); }
 
 absl::Span<const WaitGroup> WaitStats::groups() const { return impl_->groups(); }
 absl::Span<const WaitHolder> WaitStats::holders() const { return impl_->holders(); }
+absl::Span<const WaitTask> WaitStats::tasks() const { return impl_->tasks(); }
 
 }  // namespace gotrace

@@ -69,12 +69,24 @@ std::string HolderText(const WaitHolder& holder, const Interner& interner) {
       text(holder.function));
 }
 
+// "mutex main.get a.go:3: request: 2 100"
+std::string TaskText(const WaitTask& task, const Interner& interner) {
+  return absl::StrCat(WaitObjectName(task.object), " ", interner.String(task.reason),
+                      task.reason == StringId::kEmpty ? "" : " ",
+                      interner.String(task.place.function), " ", interner.String(task.place.file),
+                      ":", task.place.line, ": ", interner.String(task.type), ": ", task.count, " ",
+                      task.time);
+}
+
 std::string TextOf(const AnalysisSink& sink) {
   std::string text;
   for (const WaitHolder& holder : StatsOf(sink).holders()) {
     absl::StrAppend(&text, HolderText(holder, sink.interner()), " of ",
                     sink.interner().String(holder.holder_start), ": ", holder.count, " ",
                     holder.time, "\n");
+  }
+  for (const WaitTask& task : StatsOf(sink).tasks()) {
+    absl::StrAppend(&text, TaskText(task, sink.interner()), "\n");
   }
   for (const WaitGroup& group : StatsOf(sink).groups()) {
     absl::StrAppend(&text, KeyText(group.key, sink.interner()), ": ", group.clipped, " ",
@@ -219,6 +231,24 @@ class Waits {
     events_.Go(EventType::kGoStart, time, 1, g, GoState::kRunnable, GoState::kRunning);
   }
 
+  void Annotate(EventType type, int64_t g, int64_t time, uint64_t task, absl::string_view name) {
+    EventBuilder builder = events_.Builder(type, time, 1, g);
+    builder.Task(TaskId{task});
+    if (type == EventType::kUserTaskBegin) builder.TaskType(name);
+    if (type == EventType::kUserRegionBegin) builder.RegionType(name);
+    events_.Push(builder);
+  }
+
+  // Returns a row for each type of task.
+  std::string Tasks() {
+    const std::unique_ptr<AnalysisSink> sink = Run();
+    std::string text;
+    for (const WaitTask& task : StatsOf(*sink).tasks()) {
+      absl::StrAppend(&text, TaskText(task, sink->interner()), "\n");
+    }
+    return text;
+  }
+
   // Returns a row for each holder.
   std::string Holders() {
     const std::unique_ptr<AnalysisSink> sink = Run();
@@ -301,6 +331,29 @@ TEST(WaitStats, KnowWhatWasDoneUnderTheLock) {
             "main.load: 20\n"
             "mutex: main.main.func1 in main.(*Cache).Get /p/cache.go:17 <- main.save: Runnable in "
             "main.load: 5\n");
+}
+
+// Goroutine 7 begins task 1, goroutine 8 has a region of task 2, and goroutine 9 of none.
+TEST(WaitStats, KnowTheTasksThatWait) {
+  using enum EventType;
+  Waits waits;
+  waits.Annotate(kUserTaskBegin, 7, 5, 1, "request");
+  waits.Annotate(kUserTaskBegin, 7, 6, 2, "batch");
+  waits.Annotate(kUserRegionBegin, 8, 8, 2, "part");
+  waits.Annotate(kUserRegionBegin, 9, 9, kBackgroundTask.value, "idle");
+  for (const int64_t g : {8, 9}) waits.Wait(g, 10 + g, "sync", kLock);
+  waits.Annotate(kUserTaskEnd, 7, 30, 2, "");
+  waits.Wait(7, 40, "sync", kLock);
+  waits.Wake(7, 110, 1, kMain);
+  waits.Wake(8, 118, 1, kMain);
+  waits.Wake(9, 119, 1, kMain);
+  EXPECT_EQ(waits.Tasks(), "mutex main.(*Cache).Get /p/cache.go:17: request: 1 70\n");
+  Waits more;
+  more.Annotate(kUserTaskBegin, 7, 5, 2, "batch");
+  more.Annotate(kUserRegionBegin, 8, 8, 2, "part");
+  more.Wait(8, 20, "sync", kLock);
+  more.Wake(8, 50, 1, kMain);
+  EXPECT_EQ(more.Tasks(), "mutex main.(*Cache).Get /p/cache.go:17: batch: 1 30\n");
 }
 
 TEST(WaitStats, TellLocksFromWaitGroupsAndFromTheRuntime) {

@@ -140,6 +140,15 @@ class Candidates {
   void AddWaits(const WaitGroup& group);
   void AddChannelWaits(const WaitGroup& group);
   void AddHolder(const WaitHolder& holder);
+  void AddTask(const WaitTask& task);
+  // Returns the candidate for a lock that goroutines wait for in a place.
+  Suspicion& LockIn(const WaitPlace& place) {
+    return Of(SuspicionKind::kLock, StringId::kEmpty, StringId::kEmpty, place, /*by_line=*/false)
+        .suspicion;
+  }
+  static bool IsLock(WaitObject object) {
+    return object == WaitObject::kMutex || object == WaitObject::kRWMutex;
+  }
   void AddLeaks();
   void AddLeak(const BlockedIn& in, const std::vector<const BlockedGoroutine*>& blocked);
 
@@ -195,9 +204,7 @@ void Candidates::AddWaits(const WaitGroup& group) {
   switch (key.object) {
     case WaitObject::kMutex:
     case WaitObject::kRWMutex: {
-      Suspicion& lock = Of(SuspicionKind::kLock, StringId::kEmpty, StringId::kEmpty, key.place,
-                           /*by_line=*/false)
-                            .suspicion;
+      Suspicion& lock = LockIn(key.place);
       AddLost(group, &lock);
       if (key.object == WaitObject::kRWMutex && key.release != StringId::kEmpty) {
         const bool by_reader = absl::EndsWith(interner_.String(key.release), "RUnlock");
@@ -238,16 +245,21 @@ void Candidates::AddChannelWaits(const WaitGroup& group) {
 }
 
 void Candidates::AddHolder(const WaitHolder& holder) {
-  if (holder.object != WaitObject::kMutex && holder.object != WaitObject::kRWMutex) return;
-  if (holder.place.function == StringId::kEmpty) return;
+  if (!IsLock(holder.object) || holder.place.function == StringId::kEmpty) return;
   const bool has_reason = holder.state != GoState::kRunnable && holder.doing != StringId::kEmpty;
-  Of(SuspicionKind::kLock, StringId::kEmpty, StringId::kEmpty, holder.place, /*by_line=*/false)
-      .suspicion.culprits.push_back(
+  LockIn(holder.place)
+      .culprits.push_back(
           {.function = Text(holder.holder),
            .library = Text(holder.function),
            .count = holder.count,
            .time = holder.time,
            .reason = has_reason ? Text(holder.doing) : std::string(GoStateName(holder.state))});
+}
+
+void Candidates::AddTask(const WaitTask& task) {
+  if (!IsLock(task.object) || task.place.function == StringId::kEmpty) return;
+  LockIn(task.place)
+      .tasks.push_back({.function = Text(task.type), .count = task.count, .time = task.time});
 }
 
 // A goroutine is taken to be blocked permanently if it has been for many times as long as any other
@@ -294,6 +306,7 @@ void Candidates::AddLeak(const BlockedIn& in, const std::vector<const BlockedGor
 std::vector<Suspicion> Candidates::Find() {
   for (const WaitGroup& group : input_.waits) AddWaits(group);
   for (const WaitHolder& holder : input_.holders) AddHolder(holder);
+  for (const WaitTask& task : input_.tasks) AddTask(task);
   AddLeaks();
   std::vector<Suspicion> all;
   for (auto& [key, candidate] : found_) {

@@ -17,6 +17,7 @@ namespace gotrace::internal {
 struct CandidateInput {
   absl::Span<const WaitGroup> waits;
   absl::Span<const WaitHolder> holders;
+  absl::Span<const WaitTask> tasks;
   absl::Span<const BlockedGoroutine> blocked;
   int64_t begin = 0;
   int64_t duration = 0;

@@ -172,6 +172,7 @@ void Suspicion::Merge(const Suspicion& other) {
   MergeRows(other.places, &places);
   MergeRows(other.culprits, &culprits);
   MergeRows(other.victims, &victims);
+  MergeRows(other.tasks, &tasks);
 }
 
 std::vector<Suspicion> TraceSummary::Suspicions() const {
@@ -332,8 +333,7 @@ void SummaryStats::Impl::AddEvents(absl::Span<const Event> events) {
 }
 
 void SummaryStats::Impl::AddToPaths(const Event& event) {
-  const auto wait = recent_.Add(event);
-  if (wait.has_value()) holders_.Add(*wait, &recent_);
+  holders_.Add(event, &recent_);
   slow_spans_.Add(event, &recent_);
 }
 
@@ -474,9 +474,11 @@ void SummaryStats::Impl::Finish(int64_t end) {
     leak.longest = group.longest;
   }
   Combine(&summary_.leaks);
-  const std::vector<WaitHolder> holders = holders_.Finish();
+  const std::vector<WaitHolder> holders = holders_.Holders();
+  const std::vector<WaitTask> tasks = holders_.Tasks();
   summary_.candidates = internal::FindCandidates({.waits = waits_.groups(),
                                                   .holders = holders,
+                                                  .tasks = tasks,
                                                   .blocked = leaks_.blocked(),
                                                   .begin = begin,
                                                   .duration = summary_.duration},
@@ -505,6 +507,7 @@ void SummaryStats::Impl::Finish(int64_t end) {
     Combine(&candidate.places);
     Combine(&candidate.culprits);
     Combine(&candidate.victims);
+    Combine(&candidate.tasks);
   }
   Combine(&summary_.candidates);
   for (const auto& [key, run] : runs_.sums()) {

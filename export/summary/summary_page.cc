@@ -182,10 +182,17 @@ std::string ReadersText(const Suspicion& suspicion) {
                       ", for writers: ", Percent(ShareOf(suspicion.peers, suspicion.Cost())), ".");
 }
 
-// " Victims: main.main.func1, main.page 12%.", or nothing if there are none.
+// " Victims: main.main.func1, main.page 12%; in tasks of type request 92.0%.", or nothing if there
+// are none.
 std::string VictimsText(const Suspicion& suspicion) {
   if (suspicion.victims.empty()) return "";
-  return absl::StrCat(" Victims: ", LargestText(suspicion.victims), ".");
+  std::string text = absl::StrCat(" Victims: ", LargestText(suspicion.victims));
+  if (!suspicion.tasks.empty()) {
+    const Part& most = suspicion.tasks.front();
+    absl::StrAppend(&text, "; in tasks of type ", NameOrUnknown(most.function), " ",
+                    Percent(ShareOf(most.time, suspicion.Cost())));
+  }
+  return absl::StrCat(text, ".");
 }
 
 // Returns the words of a text between which a line may end: a number stays with its unit, and a

@@ -172,6 +172,9 @@ struct TraceSummary {
     std::vector<Part> culprits;
     std::vector<Part> victims;  // Whose goroutines lost the time, as far as it is known.
 
+    // kLock: the types of tasks that lost the time, as far as that is known: see WaitTask.
+    std::vector<Part> tasks;
+
     // Returns the time that goroutines lost, in nanoseconds.
     int64_t Cost() const {
       return static_cast<int64_t>(lost.sum() + static_cast<uint64_t>(charged));

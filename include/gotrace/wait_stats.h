@@ -137,6 +137,20 @@ struct WaitHolder {
   int64_t time = 0;    // The part of the waits, in nanoseconds.
 };
 
+// The waits of goroutines that were in tasks of one type: in a region of such a task, or else since
+// they began it. Only waits that a goroutine ended count, and tasks and regions that began in the
+// same generation of the trace.
+struct WaitTask {
+  // The waits, as in WaitHolder.
+  WaitObject object = WaitObject::kOther;
+  StringId reason = StringId::kEmpty;
+  WaitPlace place;
+
+  StringId type = StringId::kEmpty;
+  uint64_t count = 0;
+  int64_t time = 0;  // In nanoseconds.
+};
+
 // Counts waits and syscalls of goroutines by where they are. Memory is in proportion to the
 // distinct keys, and to the goroutines that exist at a time. Holders need some 12 MB more, and
 // memory in proportion to the pairs of stacks in which one goroutine waits for another.
@@ -150,7 +164,7 @@ class WaitStats final : public MergeableAnalysis<WaitStats> {
     // Only goroutines that the filter selects are counted, and only times within its `times`.
     EventFilter filter = {};
 
-    // For which objects, by WaitObject, there are holders().
+    // For which objects, by WaitObject, there are holders() and tasks().
     std::array<bool, kWaitObjectEnd> holders = {};
   };
 
@@ -174,6 +188,9 @@ class WaitStats final : public MergeableAnalysis<WaitStats> {
   // the last 262,144 of all goroutines; or where there are so many waits that this would take more
   // time than is in proportion to the events.
   absl::Span<const WaitHolder> holders() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+
+  // Returns the types of the tasks in which goroutines waited, by time, most first, after Finish().
+  absl::Span<const WaitTask> tasks() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   class Impl;

@@ -78,6 +78,7 @@ struct LockRow {
   std::vector<Part> wakers;     // By time, most first.
   std::vector<Holder> holders;  // The same. The rest of the time is unknown.
   std::vector<Part> victims;    // The same.
+  std::vector<Part> tasks;      // The same, as far as is known.
 };
 
 // Returns what ended a wait: the function in which a goroutine was, or what else it was, or "" if
@@ -149,7 +150,7 @@ void Combine(std::vector<Holder>* holders) {
 // Waits that began before the trace have no reason. Only for channels it tells two kinds of waits
 // apart, and such waits for channels are not known to be some.
 std::vector<LockRow> LocksOf(absl::Span<const WaitGroup> groups,
-                             absl::Span<const WaitHolder> holders,
+                             absl::Span<const WaitHolder> holders, absl::Span<const WaitTask> tasks,
                              const std::array<bool, kWaitObjectEnd>& objects,
                              const Interner& interner) {
   absl::flat_hash_map<std::tuple<WaitObject, StringId, WaitPlace>, LockRow> rows;
@@ -171,11 +172,18 @@ std::vector<LockRow> LocksOf(absl::Span<const WaitGroup> groups,
     const auto row = rows.find({holder.object, holder.reason, holder.place});
     if (row != rows.end()) row->second.holders.push_back(HolderOf(holder, interner));
   }
+  for (const WaitTask& task : tasks) {
+    const auto row = rows.find({task.object, task.reason, task.place});
+    if (row == rows.end()) continue;
+    row->second.tasks.push_back(
+        {std::string(interner.String(task.type)), "", task.count, task.time});
+  }
   std::vector<LockRow> sorted;
   for (auto& [key, row] : rows) {
     Combine(&row.holders);
     SortByTime(&row.wakers);
     SortByTime(&row.victims);
+    SortByTime(&row.tasks);
     sorted.push_back(std::move(row));
   }
   absl::c_sort(sorted, [&](const LockRow& a, const LockRow& b) {
@@ -316,7 +324,8 @@ class LocksCommand final : public TableCommand {
     constexpr Unit kNone = Unit::kNone;
     const absl::Span<const WaitGroup> groups = RowsOf(analysis, &WaitStats::groups);
     const absl::Span<const WaitHolder> holders = RowsOf(analysis, &WaitStats::holders);
-    return ColumnList<LockRow>(LocksOf(groups, holders, objects_, interner))
+    const absl::Span<const WaitTask> tasks = RowsOf(analysis, &WaitStats::tasks);
+    return ColumnList<LockRow>(LocksOf(groups, holders, tasks, objects_, interner))
         .Add("count", "COUNT", kNone, [](Row r) { return r.durations.count(); })
         .Add("clipped", "", kNone, &LockRow::clipped)
         .Add("open", "", kNone, &LockRow::open)
@@ -338,6 +347,7 @@ class LocksCommand final : public TableCommand {
         .Add("wakers", "", kNone, [](Row r) { return PartsJson("function", true, r.wakers); })
         .Add("", "VICTIMS", kNone, [](Row r) { return LargestOf(r.victims); })
         .Add("victims", "", kNone, [](Row r) { return PartsJson("start", false, r.victims); })
+        .Add("tasks", "", kNone, [](Row r) { return PartsJson("type", false, r.tasks); })
         .ToTable();
   }
 
