@@ -49,6 +49,10 @@ struct StackPlace {
 // The runtime's own semaphores have the same reason, and another stack.
 WaitObject ObjectOf(absl::string_view reason, const StackPlace& place);
 
+inline bool IsLock(WaitObject object) {
+  return object == WaitObject::kMutex || object == WaitObject::kRWMutex;
+}
+
 // Finds the places of stacks, each once.
 class StackPlaces {
  public:

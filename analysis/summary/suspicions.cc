@@ -146,9 +146,6 @@ class Candidates {
     return Of(SuspicionKind::kLock, StringId::kEmpty, StringId::kEmpty, place, /*by_line=*/false)
         .suspicion;
   }
-  static bool IsLock(WaitObject object) {
-    return object == WaitObject::kMutex || object == WaitObject::kRWMutex;
-  }
   void AddLeaks();
   void AddLeak(const BlockedIn& in, const std::vector<const BlockedGoroutine*>& blocked);
 

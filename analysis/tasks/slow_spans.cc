@@ -9,13 +9,6 @@
 #include "gotrace/event_type.h"
 
 namespace gotrace::internal {
-namespace {
-
-bool IsLock(WaitObject object) {
-  return object == WaitObject::kMutex || object == WaitObject::kRWMutex;
-}
-
-}  // namespace
 
 void SlowSpans::Add(const Event& event, RecentStates* states) {
   switch (event.kind()) {
