@@ -333,6 +333,31 @@ TEST(WaitStats, KnowWhatWasDoneUnderTheLock) {
             "main.load: 5\n");
 }
 
+// Where a goroutine started says less than what it called, unless the program named it.
+TEST(WaitStats, NameHoldersByWhatTheyCalled) {
+  const auto holder = [](absl::string_view start) {
+    const StackFrame unlock[] = {{4, "sync.(*Mutex).Unlock", "/go/src/sync/mutex.go", 5},
+                                 {5, "main.load", "/p/main.go", 6},
+                                 {6, "main.get", "/p/main.go", 7},
+                                 {7, start, "/p/main.go", 8}};
+    Waits waits;
+    waits.Wait(7, 10, "sync", kLock);
+    waits.Wake(7, 20, 1, unlock);
+    return waits.Holders();
+  };
+  for (const absl::string_view start :
+       {"main.main", "main.main.func1", "main.serve.func2.1", "main.serve.gowrap3"}) {
+    EXPECT_EQ(holder(start),
+              "mutex: main.main.func1 in main.(*Cache).Get /p/cache.go:17 <- main.get: Running in "
+              "main.load: 10\n");
+  }
+  for (const absl::string_view start : {"main.worker", "main.functions", "main.(*T).func3Call"}) {
+    EXPECT_EQ(holder(start), absl::StrCat("mutex: main.main.func1 in main.(*Cache).Get "
+                                          "/p/cache.go:17 <- ",
+                                          start, ": Running in main.load: 10\n"));
+  }
+}
+
 // Goroutine 7 begins task 1, goroutine 8 has a region of task 2, and goroutine 9 of none.
 TEST(WaitStats, KnowTheTasksThatWait) {
   using enum EventType;

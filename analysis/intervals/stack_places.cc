@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "analysis/intervals/runtime_functions.h"
 
@@ -73,6 +74,15 @@ constexpr absl::string_view kInputCalls[] = {
 // The functions in which goroutines wait for the garbage collector.
 constexpr absl::string_view kGcCalls[] = {"runtime.gcStart", "runtime.gcAssistAlloc"};
 
+// Whether a function in which a goroutine starts says little about what it does: main.main, and
+// functions that the compiler names, such as main.main.func1 and main.serve.gowrap2.
+bool SaysLittle(absl::string_view function) {
+  absl::string_view name = function.substr(function.find_last_of('.') + 1);
+  if (!absl::ConsumePrefix(&name, "func")) absl::ConsumePrefix(&name, "gowrap");
+  const auto is_digit = [](char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)); };
+  return function == "main.main" || (!name.empty() && absl::c_all_of(name, is_digit));
+}
+
 // Whether a frame below the place only says how the runtime does what the program asked for:
 // runtime.chanrecv1, but not runtime.GC.
 bool IsHidden(absl::string_view library) {
@@ -134,7 +144,10 @@ StackPlace StackPlaces::Find(StackId stack) const {
       if (!dependency.has_value()) dependency = i;
       if (IsOfDependency(frame)) continue;
       if (!program.has_value()) program = i;
-      found.outermost = interner_.FrameWithIds(frames[i]).func;
+      const bool is_start = i + 1 == frames.size();
+      if (found.outermost == StringId::kEmpty || !is_start || !SaysLittle(frame.func)) {
+        found.outermost = interner_.FrameWithIds(frames[i]).func;
+      }
     } else if (!other.has_value() && !IsOfLibrary(frame.func) &&
                !absl::StartsWith(frame.func, "syscall.")) {
       other = i;

@@ -17,7 +17,8 @@ struct StackPlace {
   WaitPlace place;
 
   // The function of the outermost frame of the program, and of the outermost frame, in which the
-  // goroutine started.
+  // goroutine started. If that is main.main or a function without a name, the program's next
+  // function says more.
   StringId outermost = StringId::kEmpty;
   StringId root = StringId::kEmpty;
 

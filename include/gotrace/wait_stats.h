@@ -123,7 +123,8 @@ struct WaitHolder {
   WaitPlace place;
 
   // The goroutines on the paths: the outermost function of the program in which they were or, if
-  // there is none, the function that they started in; and the latter.
+  // there is none, the function that they started in; and the latter. If they started in main.main
+  // or in a function without a name, the next one of the program counts as the outermost.
   StringId holder = StringId::kEmpty;
   StringId holder_start = StringId::kEmpty;
 
