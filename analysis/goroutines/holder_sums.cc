@@ -21,12 +21,15 @@ void HolderSums::Add(const Event& event, RecentStates* states) {
   const RecentStates::Wait& wait = *ended;
   const int steps = StepsOf(wait);
   if (steps == 0) return;
+  // What an older wait was for may not be known yet.
+  const bool counts = RecentStates::IsOlder(wait.stack) || IsSelected(wait.stack, wait.reason);
   const StringId type = goroutine_tasks_.TypeOf(wait.goroutine);
-  if (type != StringId::kEmpty) {
+  if (counts && type != StringId::kEmpty) {
     tasks_[{wait.stack, wait.reason, type}].Add(
         1, Between(std::max(wait.begin, filter_.times.from), wait.end));
   }
   states->Walk(wait, filter_.times.from, steps, [&](const RecentStates::Piece& piece) {
+    if (!counts) return;
     pieces_[{wait.stack, wait.reason, piece.stack, piece.reason, piece.state}].Add(
         1, Between(piece.begin, piece.end));
   });
@@ -37,17 +40,22 @@ int HolderSums::StepsOf(const RecentStates::Wait& wait) {
   if (!filter_.Selects(wait.goroutine) || !(times.from < wait.end && wait.end <= times.to)) {
     return 0;
   }
-  const StackPlace& place = places_.Of(wait.stack);
-  if (place.is_system) return 0;
-  if (!options_.start.empty() && interner_.String(place.root) != options_.start) return 0;
-  const WaitObject object = ObjectOf(interner_.String(wait.reason), place);
-  if (!options_.objects[static_cast<size_t>(object)]) return 0;
+  if (wait.is_older) return RecentStates::kMaxSteps;
+  if (!IsSelected(wait.stack, wait.reason)) return 0;
+  const WaitObject object = ObjectOf(interner_.String(wait.reason), places_.Of(wait.stack));
   if (object != WaitObject::kChannel) return RecentStates::kMaxSteps;
   const bool is_short = Between(wait.begin, wait.end) < options_.shortest_channel_wait;
   return is_short ? 0 : options_.channel_steps;
 }
 
-void HolderSums::Merge(const HolderSums& next, const InternerMap& ids) {
+bool HolderSums::IsSelected(StackId stack, StringId reason) {
+  const StackPlace& place = places_.Of(stack);
+  return !place.is_system &&
+         (options_.start.empty() || interner_.String(place.root) == options_.start) &&
+         options_.objects[static_cast<size_t>(ObjectOf(interner_.String(reason), place))];
+}
+
+void HolderSums::Merge(const HolderSums& next, const RecentStates::Ids& ids) {
   for (const auto& [key, sum] : next.pieces_) {
     pieces_[{ids(key.wait), ids(key.wait_reason), ids(key.stack), ids(key.reason), key.state}].Add(
         sum.count, sum.time);
@@ -57,14 +65,16 @@ void HolderSums::Merge(const HolderSums& next, const InternerMap& ids) {
   }
 }
 
-std::vector<WaitTask> HolderSums::Tasks() {
+std::vector<WaitTask> HolderSums::Tasks(const RecentStates& states) {
   using Key = std::tuple<WaitObject, StringId, WaitPlace, StringId>;
   absl::flat_hash_map<Key, Sum> sums;
   for (const auto& [key, sum] : tasks_) {
-    const StackPlace& place = places_.Of(key.wait);
-    const WaitObject object = ObjectOf(interner_.String(key.wait_reason), place);
-    const bool is_channel = object == WaitObject::kChannel;
-    const StringId reason = is_channel ? key.wait_reason : StringId::kEmpty;
+    const StackId stack = states.Resolve(key.wait);
+    StringId reason = states.Resolve(key.wait_reason);
+    if (!IsSelected(stack, reason)) continue;
+    const StackPlace& place = places_.Of(stack);
+    const WaitObject object = ObjectOf(interner_.String(reason), place);
+    if (object != WaitObject::kChannel) reason = StringId::kEmpty;
     sums[Key(object, reason, place.place, key.type)].Add(sum.count, sum.time);
   }
   std::vector<WaitTask> tasks;
@@ -84,22 +94,25 @@ std::vector<WaitTask> HolderSums::Tasks() {
   return tasks;
 }
 
-std::vector<WaitHolder> HolderSums::Holders() {
+std::vector<WaitHolder> HolderSums::Holders(const RecentStates& states) {
   using Key = std::tuple<WaitObject, StringId, StringId, WaitPlace, StringId, StringId, GoState,
                          StringId, StringId>;
   absl::flat_hash_map<Key, WaitHolder> sums;
   for (const auto& [key, sum] : pieces_) {
-    const StackPlace wait = places_.Of(key.wait);
-    const StackPlace& on_path = places_.Of(key.stack);
+    const StackId stack = states.Resolve(key.wait);
+    const StringId reason = states.Resolve(key.wait_reason);
+    if (!IsSelected(stack, reason)) continue;
+    const StackPlace wait = places_.Of(stack);
+    const StackPlace& on_path = places_.Of(states.Resolve(key.stack));
     WaitHolder one;
-    one.object = ObjectOf(interner_.String(key.wait_reason), wait);
-    if (one.object == WaitObject::kChannel) one.reason = key.wait_reason;
+    one.object = ObjectOf(interner_.String(reason), wait);
+    if (one.object == WaitObject::kChannel) one.reason = reason;
     one.start = wait.root;
     one.place = wait.place;
     one.holder_start = on_path.root;
     one.holder = on_path.outermost == StringId::kEmpty ? on_path.root : on_path.outermost;
     one.state = key.state;
-    one.doing = key.reason;
+    one.doing = states.Resolve(key.reason);
     one.function = on_path.place.function;
     WaitHolder& holder = sums[Key(one.object, one.reason, one.start, one.place, one.holder,
                                   one.holder_start, one.state, one.doing, one.function)];

@@ -49,11 +49,12 @@ class HolderSums {
   void Add(const Event& event, RecentStates* states);
 
   // Adds the sums of `next`, which received the following part of the trace.
-  void Merge(const HolderSums& next, const InternerMap& ids);
+  void Merge(const HolderSums& next, const RecentStates::Ids& ids);
 
-  // Return the results, in the order of WaitStats::holders() and WaitStats::tasks().
-  std::vector<WaitHolder> Holders();
-  std::vector<WaitTask> Tasks();
+  // Return the results, in the order of WaitStats::holders() and WaitStats::tasks(), after all
+  // events. `states` is the object that received them.
+  std::vector<WaitHolder> Holders(const RecentStates& states);
+  std::vector<WaitTask> Tasks(const RecentStates& states);
 
  private:
   // Where the goroutine waits that a path belongs to, and what one on the path does. The names
@@ -92,8 +93,12 @@ class HolderSums {
     void Add(uint64_t more, int64_t more_time);
   };
 
-  // Returns for how many steps a wait is followed.
+  // Returns for how many steps a wait is followed. Those of a wait that is older than the
+  // generation do not depend on what is known of it here.
   int StepsOf(const RecentStates::Wait& wait);
+
+  // Returns whether the options select a wait.
+  bool IsSelected(StackId stack, StringId reason);
 
   Interner& interner_;
   const Options options_;

@@ -124,7 +124,7 @@ void WaitStats::Impl::AddEvents(absl::Span<const Event> events) {
 
 void WaitStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   sums_.Merge(next.sums_, ids);
-  holder_sums_.Merge(next.holder_sums_, ids);
+  holder_sums_.Merge(next.holder_sums_, recent_.Merge(next.recent_, ids));
 }
 
 void WaitStats::Impl::AddGoroutine(const GoInterval& interval) {
@@ -194,8 +194,8 @@ void WaitStats::Impl::SetEnd(const GoInterval& interval, const StackPlace& place
 void WaitStats::Impl::Finish() {
   sums_.Finish();
   FinishGroups();
-  holders_ = holder_sums_.Holders();
-  tasks_ = holder_sums_.Tasks();
+  holders_ = holder_sums_.Holders(recent_);
+  tasks_ = holder_sums_.Tasks(recent_);
 }
 
 void WaitStats::Impl::FinishGroups() {

@@ -249,9 +249,20 @@ class Waits {
     return text;
   }
 
+  // Another generation begins, in which goroutine 1 runs and these wait.
+  void Next(int64_t time, absl::Span<const int64_t> waiting) {
+    events_.Sync(time, 2);
+    events_.Go(EventType::kGoStatus, time, 0, 1, GoState::kRunning, GoState::kRunning);
+    for (const int64_t g : waiting) {
+      events_.Go(EventType::kGoStatus, time, 1, g, GoState::kWaiting, GoState::kWaiting);
+    }
+  }
+
   // Returns a row for each holder.
   std::string Holders() {
     const std::unique_ptr<AnalysisSink> sink = Run();
+    ExpectSameHoweverCut(
+        events_.events(), [](AnalysisSink::Options options) { return MakeSink(options); }, TextOf);
     std::string text;
     for (const WaitHolder& holder : StatsOf(*sink).holders()) {
       absl::StrAppend(&text, HolderText(holder, sink->interner()), ": ", holder.time, "\n");
@@ -329,6 +340,31 @@ TEST(WaitStats, KnowWhatWasDoneUnderTheLock) {
             "main.save: 25\n"
             "mutex: main.main.func1 in main.(*Cache).Get /p/cache.go:17 <- main.save: Running in "
             "main.load: 20\n"
+            "mutex: main.main.func1 in main.(*Cache).Get /p/cache.go:17 <- main.save: Runnable in "
+            "main.load: 5\n");
+}
+
+// Both waits begin in the first generation and end in the third. Only the last one is followed, but
+// with what is known from the first.
+TEST(WaitStats, KnowWhatCrossesGenerations) {
+  const StackFrame sleep[] = {{1, "time.Sleep", "/go/src/time/sleep.go", 1},
+                              {2, "main.load", "/p/main.go", 2},
+                              {3, "main.save", "/p/main.go", 3}};
+  const StackFrame unlock[] = {{4, "sync.(*Mutex).Unlock", "/go/src/sync/mutex.go", 5},
+                               {5, "main.save", "/p/main.go", 6}};
+  Waits waits;
+  waits.Wait(7, 10, "sync", kLock);
+  waits.Wait(9, 30, "sleep", sleep);
+  waits.Next(100, {7, 9});
+  waits.Next(200, {7, 9});
+  waits.Wake(9, 280, -1, {});
+  waits.Start(9, 285);
+  waits.Wake(7, 310, 9, unlock);
+  EXPECT_EQ(waits.Holders(),
+            "mutex: main.main.func1 in main.(*Cache).Get /p/cache.go:17 <- main.save: Waiting "
+            "(sleep) in main.load: 80\n"
+            "mutex: main.main.func1 in main.(*Cache).Get /p/cache.go:17 <- main.save: Running in "
+            "main.save: 25\n"
             "mutex: main.main.func1 in main.(*Cache).Get /p/cache.go:17 <- main.save: Runnable in "
             "main.load: 5\n");
 }

@@ -22,7 +22,7 @@ bool IsWakeUp(TransitionType type) {
 
 std::optional<RecentStates::Wait> RecentStates::Add(const Event& event) {
   const bool is_sync = event.kind() == EventKind::kSync;
-  if (is_sync || !has_begun_) BeginGeneration(event.time());
+  if (is_sync || generations_ == 0) BeginGeneration(event.time());
   if (event.kind() != EventKind::kStateTransition) {
     const EventType type = event.type();
     if (type == EventType::kGCMarkAssistBegin || type == EventType::kGCMarkAssistActive ||
@@ -57,9 +57,13 @@ std::optional<RecentStates::Wait> RecentStates::Add(const Event& event) {
 }
 
 void RecentStates::BeginGeneration(int64_t time) {
-  has_begun_ = true;
+  ++generations_;
   begin_ = time;
   has_statement_ = false;
+  carried_.clear();
+  goroutines_.ForEach([&](const Goroutine& goroutine) {
+    carried_[goroutine.id] = {goroutine.stack, goroutine.reason};
+  });
   goroutines_.Clear();
   states_.clear();
   next_ = 0;
@@ -74,7 +78,44 @@ void RecentStates::TakeStatus(const Event& event) {
   Goroutine* const goroutine = goroutines_.Insert(id);
   goroutine->since = begin_;
   goroutine->state = state;
-  goroutine->stack = interner_.InternStack(event.transition_stack());
+  goroutine->is_older = true;
+  const auto carried = carried_.find(id);
+  const Carried known =
+      carried != carried_.end()
+          ? carried->second
+          : AddOlder({id, interner_.InternStack(event.transition_stack()), generations_ == 1});
+  goroutine->stack = known.stack;
+  goroutine->reason = known.reason;
+}
+
+RecentStates::Carried RecentStates::AddOlder(const Older& older) {
+  const auto id = static_cast<uint32_t>(older_.size()) | kOlder;
+  older_.push_back(older);
+  return {StackId{id}, StringId{id}};
+}
+
+RecentStates::Ids RecentStates::Merge(const RecentStates& next, const InternerMap& ids) {
+  Ids map(ids);
+  for (const Older& older : next.older_) {
+    const Goroutine* const before = older.is_first ? goroutines_.Find(older.goroutine) : nullptr;
+    const Carried known =
+        before != nullptr
+            ? Carried{before->stack, before->reason}
+            : AddOlder({older.goroutine, ids(older.stack), older.is_first && generations_ == 0});
+    map.stacks_.push_back(known.stack);
+    map.reasons_.push_back(known.reason);
+  }
+  if (next.generations_ == 0) return map;
+  generations_ += next.generations_;
+  goroutines_.Clear();
+  next.goroutines_.ForEach([&](const Goroutine& goroutine) {
+    Goroutine& copy = *goroutines_.Insert(goroutine.id);
+    copy = goroutine;
+    copy.stack = map(goroutine.stack);
+    copy.reason = map(goroutine.reason);
+    copy.last = kNoNumber;
+  });
+  return map;
 }
 
 void RecentStates::Create(const Event& event, Goroutine* goroutine) {
@@ -91,7 +132,7 @@ void RecentStates::Create(const Event& event, Goroutine* goroutine) {
   goroutine->state = static_cast<GoState>(event.transition_to());
   goroutine->stack = interner_.InternStack(event.transition_stack());
   goroutine->reason = StringId::kEmpty;
-  goroutine->assists = false;
+  goroutine->assists = goroutine->is_older = goroutine->was_older = false;
 }
 
 void RecentStates::SetAssists(GoId id, bool assists, int64_t time) {
@@ -131,8 +172,9 @@ std::optional<RecentStates::Wait> RecentStates::Change(const Event& event, Gorou
     }
     goroutine->last = Append(state);
     if (state.cause != kNoNumber) {
-      wait = Wait{state.goroutine, state.begin, state.end,           state.stack,
-                  state.reason,    state.cause, state.cause_assists, state.cause_stack};
+      wait = Wait{state.goroutine, state.begin,         state.end,
+                  state.stack,     state.reason,        goroutine->is_older,
+                  state.cause,     state.cause_assists, state.cause_stack};
     }
   }
   const auto to = static_cast<GoState>(event.transition_to());
@@ -140,6 +182,7 @@ std::optional<RecentStates::Wait> RecentStates::Change(const Event& event, Gorou
     goroutines_.Erase(goroutine);
     return wait;
   }
+  goroutine->was_older = std::exchange(goroutine->is_older, false);
   goroutine->since = std::max(goroutine->since, time);
   goroutine->state = to;
   goroutine->reason = interner_.InternString(event, EventAccess::ReasonId(event));

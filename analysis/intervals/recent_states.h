@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "gotrace/event.h"
 #include "gotrace/ids.h"
 #include "gotrace/interner.h"
@@ -21,12 +22,15 @@ namespace gotrace::internal {
 // CriticalPaths does. That class keeps all states and follows paths at the end; this one keeps the
 // last states of all goroutines together, and follows a path once its end is reached.
 //
-// It uses only what a generation itself states, so that paths are the same wherever a trace is cut
-// into parts, and nothing has to be merged: a path ends at the begin of the generation at the
-// latest. So the path of a wait may not reach back to the begin of the wait. The same holds where
-// there are too many states: kStates are kept, a path has at most kMaxSteps pieces and turns, and
-// all paths of a generation together kStepsPerState for each state, so that the time is in
-// proportion to the events.
+// Paths are the same wherever a trace is cut into parts, since they do not leave a generation: a
+// path ends at its begin at the latest. So the path of a wait may not reach back to the begin of
+// the wait. The same holds where there are too many states: kStates are kept, a path has at most
+// kMaxSteps pieces and turns, and all paths of a generation together kStepsPerState for each state,
+// so that the time is in proportion to the events.
+//
+// A state that began in an earlier generation has the stack and the reason that it had there. If
+// that is in an earlier part of the trace, it has ids that stand for them until the parts are
+// merged: see IsOlder().
 class RecentStates {
  public:
   // A wait of a goroutine that another one ended, or the part of it since the generation began.
@@ -34,8 +38,9 @@ class RecentStates {
     GoId goroutine;
     int64_t begin = 0;
     int64_t end = 0;
-    StackId stack = StackId::kNone;      // Where the goroutine waited; kNone if unknown.
-    StringId reason = StringId::kEmpty;  // "" if it began before the generation.
+    StackId stack = StackId::kNone;  // Where the goroutine waited; kNone if unknown.
+    StringId reason = StringId::kEmpty;
+    bool is_older = false;  // Whether it began before the generation.
 
     // The goroutine that ended it: the state that it had before, whether it was in a mark assist
     // since then, and where it was at the end.
@@ -90,16 +95,62 @@ class RecentStates {
            kMaxSteps, emit);
   }
 
-  // Returns where a goroutine was last; kNone if the generation does not say.
+  // Returns where a goroutine was last; kNone if the trace does not say.
   StackId StackOf(GoId goroutine) const {
     const Goroutine* const found = goroutines_.Find(goroutine);
     return found == nullptr ? StackId::kNone : found->stack;
   }
 
+  // Returns whether the state of a goroutine that ended last began before the generation.
+  bool WasOlder(GoId goroutine) const {
+    const Goroutine* const found = goroutines_.Find(goroutine);
+    return found != nullptr && found->was_older;
+  }
+
+  // Returns whether an id stands for that of an older state, and is not one of the interner.
+  static bool IsOlder(StackId id) { return (static_cast<uint32_t>(id) & kOlder) != 0; }
+  static bool IsOlder(StringId id) { return (static_cast<uint32_t>(id) & kOlder) != 0; }
+
+  // Return the ids of the interner for any ids, once there is nothing more to merge. Of an older
+  // state that no part knows, the stack is that of its status.
+  StackId Resolve(StackId id) const { return IsOlder(id) ? older_[IndexOf(id)].stack : id; }
+  StringId Resolve(StringId id) const { return IsOlder(id) ? StringId::kEmpty : id; }
+
+  // Maps the ids that another object returned.
+  class Ids {
+   public:
+    StackId operator()(StackId id) const { return IsOlder(id) ? stacks_[IndexOf(id)] : ids_(id); }
+    StringId operator()(StringId id) const {
+      return IsOlder(id) ? reasons_[IndexOf(id)] : ids_(id);
+    }
+
+   private:
+    friend class RecentStates;
+
+    explicit Ids(const InternerMap& ids) : ids_(ids) {}
+
+    const InternerMap& ids_;
+    // Those of older states, by number.
+    std::vector<StackId> stacks_;
+    std::vector<StringId> reasons_;
+  };
+
+  // Continues with the states of `next`, which received the following part of the trace. Returns
+  // the ids here of what it returned; valid as long as `ids`.
+  Ids Merge(const RecentStates& next, const InternerMap& ids);
+
  private:
   // The number of a state since the generation began.
   using Number = uint32_t;
   static constexpr Number kNoNumber = std::numeric_limits<Number>::max();
+
+  // Set in ids that stand for those of older states.
+  static constexpr uint32_t kOlder = uint32_t{1} << 31;
+
+  template <class Id>
+  static size_t IndexOf(Id id) {
+    return static_cast<uint32_t>(id) & ~kOlder;
+  }
 
   // A state of a goroutine that is over. The first one of a goroutine that is created has no
   // length, and is kNotExist; one that stands for an earlier generation is kUndetermined.
@@ -128,7 +179,21 @@ class RecentStates {
     StackId stack = StackId::kNone;
     StringId reason = StringId::kEmpty;
     GoState state = GoState::kUndetermined;
-    bool assists = false;  // Whether it is in a mark assist.
+    bool assists = false;    // Whether it is in a mark assist.
+    bool is_older = false;   // Whether the state began before the generation.
+    bool was_older = false;  // The same for the state before.
+  };
+
+  // What is known of a state that is older than the generation.
+  struct Carried {
+    StackId stack = StackId::kNone;
+    StringId reason = StringId::kEmpty;
+  };
+  // A state that is older than this part of the trace, or than all that is known of it.
+  struct Older {
+    GoId goroutine;
+    StackId stack = StackId::kNone;  // Of its status.
+    bool is_first = false;  // Whether it is of the first generation here, so that it may be known.
   };
 
   // A goroutine that caused something: its last state before, or kNoNumber if that is not known or
@@ -152,6 +217,8 @@ class RecentStates {
 
   void BeginGeneration(int64_t time);
   void TakeStatus(const Event& event);
+  // Gives a state that is older than all that is known ids that stand for its own.
+  Carried AddOlder(const Older& older);
   void Create(const Event& event, Goroutine* goroutine);
   std::optional<Wait> Change(const Event& event, Goroutine* goroutine);
   void SetAssists(GoId id, bool assists, int64_t time);
@@ -179,7 +246,9 @@ class RecentStates {
   Interner& interner_;
   const StringId assist_;
 
-  bool has_begun_ = false;
+  uint64_t generations_ = 0;
+  absl::flat_hash_map<GoId, Carried> carried_;  // From the previous generation.
+  std::vector<Older> older_;
   int64_t begin_ = 0;           // Since when this generation was seen.
   bool has_statement_ = false;  // Whether it stated something that no earlier one did.
   DenseTable<Goroutine> goroutines_{kSlotsForGoroutines};

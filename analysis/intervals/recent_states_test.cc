@@ -30,7 +30,7 @@ struct Piece {
   bool is_sure = false;  // Whether its details are as they were when the state began.
 };
 
-// A state from the status in which a generation begins has no reason, and maybe another stack.
+// A state from the status in which the trace begins has no reason.
 // CriticalPaths may cut runs, and waits for a P, into more pieces.
 template <class AnyPiece>
 Piece PieceOf(const AnyPiece& piece, const Interner& interner) {
@@ -93,6 +93,8 @@ class Walks final : public EventSink {
       Walk& walk = walks_.emplace_back();
       walk.wait = *wait;
       for (auto piece = found.rbegin(); piece != found.rend(); ++piece) {
+        piece->reason = states_.Resolve(piece->reason);
+        piece->stack = states_.Resolve(piece->stack);
         Append(PieceOf(*piece, interner_), &walk.pieces);
       }
     }
@@ -280,7 +282,8 @@ TEST(RecentStates, EndWhereTheGenerationBegins) {
   program.Wake(130, 2, -1);
   program.Start(140, 2);
   program.Wake(150, 1, 2);
-  EXPECT_EQ(program.LastPath(), "100-130 G2 Waiting\n130-140 G2 Runnable\n140-150 G2 Running");
+  EXPECT_EQ(program.LastPath(),
+            "100-130 G2 Waiting (sleep)\n130-140 G2 Runnable\n140-150 G2 Running");
 }
 
 TEST(RecentStates, FollowNoGoroutineThatWaitedItself) {

@@ -367,8 +367,9 @@ void SummaryStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   gc_.Merge(std::move(next.gc_), ids);
   leaks_.Merge(std::move(next.leaks_), ids);
   waits_.Merge(std::move(next.waits_), ids);
-  holders_.Merge(next.holders_, ids);
-  slow_spans_.Merge(next.slow_spans_, ids);
+  const internal::RecentStates::Ids path_ids = recent_.Merge(next.recent_, ids);
+  holders_.Merge(next.holders_, path_ids);
+  slow_spans_.Merge(next.slow_spans_, path_ids);
   creations_.Merge(next.creations_, ids);
   runs_.Merge(next.runs_, ids);
   for (const auto& [key, more] : next.places_) {
@@ -474,8 +475,8 @@ void SummaryStats::Impl::Finish(int64_t end) {
     leak.longest = group.longest;
   }
   Combine(&summary_.leaks);
-  const std::vector<WaitHolder> holders = holders_.Holders();
-  const std::vector<WaitTask> tasks = holders_.Tasks();
+  const std::vector<WaitHolder> holders = holders_.Holders(recent_);
+  const std::vector<WaitTask> tasks = holders_.Tasks(recent_);
   summary_.candidates = internal::FindCandidates({.waits = waits_.groups(),
                                                   .holders = holders,
                                                   .tasks = tasks,
@@ -492,7 +493,7 @@ void SummaryStats::Impl::Finish(int64_t end) {
     summary_.candidates.push_back(std::move(candidate));
   }
   for (Suspicion& candidate :
-       internal::FindSlowTasks(slow_spans_.Finish(), summary_.duration, interner_)) {
+       internal::FindSlowTasks(slow_spans_.Finish(recent_), summary_.duration, interner_)) {
     summary_.candidates.push_back(std::move(candidate));
   }
   const internal::StageInput stages = {.holders = holders,

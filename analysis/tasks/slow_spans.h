@@ -23,7 +23,8 @@ namespace gotrace::internal {
 
 // The path of a span is followed when the span ends, if it is among the longest of its type in this
 // generation of the trace: that does not depend on where the trace is cut. Spans that began in an
-// earlier generation are all followed, as far as this one goes.
+// earlier generation are all followed, as far as this one goes, and so is the first request of each
+// connection, whose begin may be in doubt.
 //
 // A request to a server of net/http lasts from the end of one wait of its connection's goroutine
 // for the network, outside of the handler, to the next such wait. So it needs no annotations.
@@ -86,10 +87,11 @@ class SlowSpans {
   void Add(const Event& event, RecentStates* states);
 
   // Adds the spans of `next`, which received the following part of the trace.
-  void Merge(SlowSpans& next, const InternerMap& ids);
+  void Merge(SlowSpans& next, const RecentStates::Ids& ids);
 
-  // Returns the types, in no particular order.
-  std::vector<Type> Finish();
+  // Returns the types, in no particular order, after all events. `states` is the object that
+  // received them.
+  std::vector<Type> Finish(const RecentStates& states);
 
  private:
   struct TypeKey {
@@ -103,9 +105,37 @@ class SlowSpans {
       return H::combine(std::move(h), key.kind, key.name);
     }
   };
+  // What goroutines on a path did, before it is known what older stacks are.
+  struct RawDoing {
+    bool is_stopped = false;  // Whether the world was stopped; the rest is then not set.
+    GoState state = GoState::kUndetermined;
+    StringId reason = StringId::kEmpty;
+    StackId stack = StackId::kNone;
+    StackId via = StackId::kNone;  // RecentStates::Piece::via.
+
+    friend bool operator==(const RawDoing&, const RawDoing&) = default;
+
+    template <class H>
+    friend H AbslHashValue(H h, const RawDoing& doing) {
+      return H::combine(std::move(h), doing.is_stopped, doing.state, doing.reason, doing.stack,
+                        doing.via);
+    }
+  };
+  struct RawPart {
+    RawDoing doing;
+    uint64_t count = 0;
+    int64_t time = 0;
+  };
+  struct RawSpan {
+    int64_t length = 0;
+    int64_t end = 0;
+    GoId goroutine;
+    std::vector<RawPart> parts;
+  };
+
   struct TypeData {
     Histogram lengths;
-    std::vector<Span> longest;
+    std::vector<RawSpan> longest;
   };
   // A span that has begun.
   struct Open {
@@ -115,13 +145,17 @@ class SlowSpans {
   // A connection of a server.
   struct Connection {
     std::optional<Open> request = std::nullopt;  // If it has one whose begin is known.
-    bool is_here = false;  // Whether this generation had its begin, or that of a request.
+    bool is_here = false;  // Whether it began in this generation, or awaited a request.
   };
+
   // A span that began in an earlier part of the trace. Its length is not known here.
   struct Older {
     Kind kind = Kind::kTask;
     TaskId task;
-    Span span;
+    RawSpan span;
+    // Requests: the value in `woken_`, and the parts of the path until then.
+    std::optional<int64_t> woken = std::nullopt;
+    std::vector<RawPart> before = {};
   };
   struct Stop {
     int64_t begin = 0;
@@ -129,36 +163,46 @@ class SlowSpans {
   };
 
   void AddTransition(const Event& event, RecentStates* states);
+  void AddRequestEnd(GoId goroutine, StackId stack, int64_t end, RecentStates* states);
   void EndSpan(Kind kind, TaskId task, const std::optional<Open>& open, GoId goroutine,
-               StackId stack, const Event& event, RecentStates* states);
+               StackId stack, int64_t end, RecentStates* states);
   // Adds a span that began in an earlier generation, or keeps it for Merge().
   void AddOlder(const std::optional<Open>& open, Older older);
+  // The same for the first request of a connection.
+  void AddRequest(const Connection* connection, Older older);
   // Returns the open span that the end of `older` belongs to, which it ends.
   std::optional<Open> TakeOpen(const Older& older);
   bool IsInWindow(const Open& open, int64_t end) const;
-  Span Follow(GoId goroutine, int64_t from, int64_t end, StackId stack, RecentStates* states);
+  RawSpan Follow(GoId goroutine, int64_t from, int64_t end, StackId stack, RecentStates* states);
   void AddPiece(const RecentStates::Piece& piece);
-  Cause CauseOf(const RecentStates::Piece& piece);
+  std::vector<RawPart> TakeParts();
+  Cause CauseOf(const RawDoing& doing);
+  Span Resolve(const RawSpan& raw, const RecentStates& states);
   void EndGeneration();
 
-  static bool IsLonger(const Span& a, const Span& b);
-  static void Insert(Span span, std::vector<Span>* longest);
+  static bool IsLonger(const RawSpan& a, const RawSpan& b);
+  static void Insert(RawSpan span, std::vector<RawSpan>* longest);
 
   Interner& interner_;
   StackPlaces places_;
   EventFilter::Times window_;
 
   absl::flat_hash_map<TypeKey, TypeData> types_;
-  absl::flat_hash_map<TypeKey, std::vector<Span>> longest_here_;  // In this generation.
+  absl::flat_hash_map<TypeKey, std::vector<RawSpan>> longest_here_;  // In this generation.
 
   absl::flat_hash_map<TaskId, Open> tasks_;
   absl::flat_hash_map<GoId, std::vector<Open>> regions_;  // The innermost last.
   absl::flat_hash_map<GoId, Connection> connections_;
+  // When a wait ended that was older than its generation, the first since the end of a request of a
+  // goroutine that serves a connection, or may do so. If there was no request when the generation
+  // began, the wait was for one, and this is its begin.
+  absl::flat_hash_map<GoId, int64_t> woken_;
   std::vector<Older> older_;  // In order of time.
 
   std::vector<Stop> stops_;  // Of this generation, in order of time.
   std::optional<int64_t> stop_begin_;
-  absl::flat_hash_map<Doing, std::pair<uint64_t, int64_t>> parts_;  // Of the path being followed.
+  // Of the path that is being followed.
+  absl::flat_hash_map<RawDoing, std::pair<uint64_t, int64_t>> parts_;
 };
 
 }  // namespace gotrace::internal

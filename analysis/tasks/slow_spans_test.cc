@@ -34,7 +34,7 @@ struct Part {
     constexpr absl::string_view kKinds[] = {"task", "region", "request"};
     constexpr absl::string_view kCauses[] = {"", "lock: ", "ready: ", "assist: ", "stopped: "};
     std::vector<std::string> lines;
-    for (const SlowSpans::Type& type : spans.Finish()) {
+    for (const SlowSpans::Type& type : spans.Finish(states)) {
       std::string text =
           absl::StrCat(kKinds[static_cast<size_t>(type.kind)], " ", interner.String(type.name),
                        ": ", type.lengths.count(), " of ", type.lengths.sum());
@@ -71,7 +71,8 @@ std::string TextOf(absl::Span<const Event> events) {
     if (merged == nullptr) {
       merged = std::move(part);
     } else {
-      merged->spans.Merge(part->spans, merged->interner.Merge(part->interner));
+      const InternerMap ids = merged->interner.Merge(part->interner);
+      merged->spans.Merge(part->spans, merged->states.Merge(part->states, ids));
     }
   }
   const std::string text = whole.Text();
@@ -116,6 +117,12 @@ class Program : public BuiltEvents {
   }
   void Start(int64_t time, int64_t g) {
     Go(EventType::kGoStart, time, 0, g, GoState::kRunnable, GoState::kRunning);
+  }
+  // A new generation, in which goroutine 1 runs and another one waits.
+  void NextWhileWaiting(int64_t time, int64_t other) {
+    Sync(time, 2);
+    Go(EventType::kGoStatus, time, 0, 1, GoState::kRunning, GoState::kRunning);
+    Go(EventType::kGoStatus, time, 0, other, GoState::kWaiting, GoState::kWaiting);
   }
   // A new generation, in which goroutine 1 and another one run.
   void Next(int64_t time, int64_t other) {
@@ -188,6 +195,40 @@ TEST(SlowSpans, KnowRequests) {
             "time.Sleep 30, ready: Runnable  internal/poll.(*FD).Read 1, ready: Runnable  "
             "time.Sleep 1\n"
             "  G7 40: Running  internal/poll.(*FD).Read 30");
+}
+
+// The first wait of each generation is older than it. It is a wait for a request, and then one of
+// the handler.
+TEST(SlowSpans, KnowRequestsWhateverCrossesGenerations) {
+  const StackFrame idle[] = {{5, "internal/poll.(*FD).Read", "", 5},
+                             {6, "net.(*conn).Read", "", 6},
+                             {9, "net/http.(*conn).serve", "", 9}};
+  const StackFrame handler[] = {{1, "time.Sleep", "", 1},
+                                {2, "main.load", "a.go", 2},
+                                {8, "net/http.serverHandler.ServeHTTP", "", 8},
+                                {9, "net/http.(*conn).serve", "", 9}};
+  Program program;
+  program.Go(EventType::kGoStatus, 0, 0, 7, GoState::kUndetermined, GoState::kRunning);
+  program.Block(20, 7, "network", idle);
+  program.NextWhileWaiting(100, 7);
+  program.Wake(110, 7);
+  program.Start(112, 7);
+  program.Block(115, 7, "sleep", handler);
+  program.NextWhileWaiting(200, 7);
+  program.NextWhileWaiting(300, 7);
+  program.Wake(350, 7);
+  program.Start(353, 7);
+  program.Block(360, 7, "network", idle);
+  program.NextWhileWaiting(400, 7);
+  program.Wake(410, 7);
+  program.Start(411, 7);
+  program.Block(420, 7, "network", idle);
+  EXPECT_EQ(TextOf(program.events()),
+            "request : 2 of 260\n"
+            "  G7 250: Running  internal/poll.(*FD).Read 7, Waiting sleep time.Sleep 50, ready: "
+            "Runnable  time.Sleep 3\n"
+            "  G7 10: Running  internal/poll.(*FD).Read 9, ready: Runnable  "
+            "internal/poll.(*FD).Read 1");
 }
 
 // Others are told of locks and of stops of the world.
