@@ -681,6 +681,58 @@ TEST(Suspicions, NameWhatKeepsMainWaiting) {
   EXPECT_LT(found[0].victims[0].time, 2218 * kMillisecond);
 }
 
+// In these real traces, the programs measured how long they waited.
+TEST(Suspicions, NameTheHolderInARealTrace) {
+  const std::vector<TraceSummary::Suspicion> found =
+      Summarize("../diagnosis/lock.trace").Suspicions();
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].kind, SuspicionKind::kLock);
+  EXPECT_EQ(found[0].function, "main.(*Cache).Get");
+  EXPECT_EQ(found[0].lost.count(), 691);
+  EXPECT_NEAR(static_cast<double>(found[0].Cost()), 12.941e9, 0.01e9);
+  ASSERT_FALSE(found[0].culprits.empty());
+  EXPECT_EQ(found[0].culprits[0].function, "main.worker");
+  EXPECT_EQ(found[0].culprits[0].library, "main.(*Cache).load");
+  EXPECT_EQ(found[0].culprits[0].reason, "sleep");
+  int64_t held = 0;
+  for (const TraceSummary::Suspicion::Part& part : found[0].culprits) held += part.time;
+  EXPECT_LE(held, found[0].Cost());
+  EXPECT_GT(held, found[0].Cost() / 100 * 98);
+  EXPECT_GT(found[0].culprits[0].time, found[0].Cost() / 100 * 97);
+}
+
+TEST(Suspicions, NameTheStageInARealTrace) {
+  const std::vector<TraceSummary::Suspicion> found =
+      Summarize("../diagnosis/stage.trace").Suspicions();
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].kind, SuspicionKind::kStage);
+  EXPECT_EQ(found[0].start, "main.enrich");
+  // Without the time for which those that wait to send are ready after that.
+  EXPECT_LT(found[0].own, 3973 * kMillisecond);
+  EXPECT_GT(found[0].own, 3973 * kMillisecond / 10 * 9);
+  ASSERT_FALSE(found[0].places.empty());
+  EXPECT_EQ(found[0].places[0].function, "main.enrich.func1");
+  EXPECT_EQ(found[0].places[0].reason, "sleep");
+}
+
+TEST(Suspicions, NameWhatSlowTasksWaitForInARealTrace) {
+  const std::vector<TraceSummary::Suspicion> found =
+      Summarize("../diagnosis/slowtask.trace").Suspicions();
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].kind, SuspicionKind::kSlowTasks);
+  EXPECT_EQ(found[0].reason, "task");
+  EXPECT_EQ(found[0].function, "request");
+  EXPECT_EQ(found[0].others.count(), 2400);
+  EXPECT_GE(found[0].grown, 24);
+  EXPECT_NEAR(static_cast<double>(found[0].Cost()), 1.862e9, 0.1e9);
+  ASSERT_FALSE(found[0].places.empty());
+  EXPECT_EQ(found[0].places[0].function, "main.loadFromStore");
+  EXPECT_EQ(found[0].places[0].reason, "sleep");
+  EXPECT_GT(found[0].places[0].time, found[0].peers / 10 * 9);
+  // Regions of these tasks say the same.
+  for (const TraceSummary::Suspicion& one : found) EXPECT_NE(one.reason, "region");
+}
+
 TEST(Suspicions, NamePsThatAreIdle) {
   Procs procs(2);
   procs.Is(5, kRunning, 0);
