@@ -4,6 +4,7 @@
 passed=0
 failed=0
 skipped=0
+failures=()
 part_names=()
 part_seconds=()
 
@@ -18,7 +19,7 @@ part() {
 
 # fail NAME
 fail() {
-  echo "FAILED: $1"
+  failures+=("$1")
   failed=$((failed + 1))
 }
 
@@ -57,6 +58,15 @@ count_cases() {
     END { print cases - failed - skipped, failed + 0, skipped + 0 }'
 }
 
+# failed_cases DIR: names the test cases that failed, from these reports, a line each.
+failed_cases() {
+  find -L "$1" -name test.xml -exec cat {} + 2>/dev/null | awk '
+    function attribute(name) { return match($0, " " name "=\"[^\"]*\"") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 4) : "" }
+    BEGIN { RS = "<" }
+    /^testcase/ { suite = attribute("classname"); test = attribute("name"); name = suite == "" ? test : suite "." test }
+    /^(failure|error)/ && name != "" { print name; name = "" }'
+}
+
 # test_with NAME CONFIG_FLAGS COMMAND...: runs tests and counts their cases. A run that fails without a
 # failed case, as when something does not build, counts as one failure.
 test_with() {
@@ -64,7 +74,7 @@ test_with() {
 }
 
 run_tests() {
-  local name=$1 flags=$2 logs status=0 counts
+  local name=$1 flags=$2 logs status=0 counts case
   shift 2
   echo "=== tests, $name: $*"
   # Reports of an earlier run must not count.
@@ -76,6 +86,7 @@ run_tests() {
   passed=$((passed + counts[0]))
   failed=$((failed + counts[1]))
   skipped=$((skipped + counts[2]))
+  while read -r case; do failures+=("$name: $case"); done < <(failed_cases "$logs")
   if [[ ${counts[1]} -eq 0 && ($status -ne 0 || ${counts[0]} -eq 0) ]]; then
     fail "$name"
   fi
@@ -86,7 +97,7 @@ bazel_tests() {
   bazel test --build_tests_only --ui_event_filters=-info "$@"
 }
 
-# finish [MINUTES]: prints the times and the totals, and exits. More minutes than these are a failure.
+# finish [MINUTES]: prints the times, what failed, and the totals, and exits. More minutes than these are a failure.
 finish() {
   local index
   echo "=== times"
@@ -98,6 +109,7 @@ finish() {
     echo "This took more than $1 minutes. Move what proves least for its time to .ci/nightly."
     fail "the time limit"
   fi
+  for index in "${!failures[@]}"; do echo "FAILED: ${failures[index]}"; done
   if [[ $skipped -gt 0 ]]; then
     echo "$passed passed, $failed failed, $skipped skipped"
   else

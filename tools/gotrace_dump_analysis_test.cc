@@ -61,11 +61,11 @@ TEST_F(AnalysisCommands, PrintTablesForPeople) {
   const std::vector<std::string> lines = Lines(DumpOutput({"goroutines", annotations_}));
   ASSERT_EQ(lines.size(), 12);
   EXPECT_EQ(lines[0],
-            "COUNT    TOTAL  RUNNING  RUNNABLE  SYSCALL  BLOCKED  BLOCKED ON                  "
-            "STARTED IN");
-  EXPECT_EQ(lines[2],
-            "    1   1.20 s   252 µs   34.7 µs        0   1.20 s  sleep 100%                  "
-            "main.main");
+            "COUNT    TOTAL  RUNNING  RUNNABLE  STOPPED  SYSCALL  BLOCKED  "
+            "BLOCKED ON                 STARTED IN");
+  EXPECT_EQ(lines[3],
+            "    1   1.20 s   247 µs   34.7 µs  4.99 µs        0   1.20 s  "
+            "sleep 100%                 main.main");
   const std::vector<std::string> top =
       Lines(DumpOutput({"goroutines", "--top=2", "--sort=count", annotations_}));
   ASSERT_EQ(top.size(), 4);

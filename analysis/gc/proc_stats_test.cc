@@ -125,18 +125,25 @@ TEST(ProcStats, ChargeAllTimeInWhichGoroutinesWereReady) {
     AnalysisSink latencies(With<LatencyStats>(options), {});
     ASSERT_TRUE(ReadInto(*reader, {sink.get(), &latencies}).ok());
     std::map<std::string, int64_t> expected;
+    std::map<std::string, int64_t> stopped;
     for (const LatencyGroup& group :
          static_cast<const LatencyStats&>(latencies.analysis()).groups()) {
       if (group.key.kind != LatencyKind::kScheduling || group.durations.sum() == 0) continue;
-      expected[std::string(latencies.interner().String(group.key.start))] +=
-          static_cast<int64_t>(group.durations.sum());
+      const std::string start(latencies.interner().String(group.key.start));
+      expected[start] += static_cast<int64_t>(group.durations.sum());
+      stopped[start] += group.stopped;
     }
     std::map<std::string, int64_t> actual;
     ReadyTimes of_program;
     for (const ReadyFunction& function : StatsOf(*sink).ready_functions()) {
       const int64_t waited = function.waited.Total();
       if (waited != 0) actual[std::string(sink->interner().String(function.start))] = waited;
-      if (!function.is_system) of_program.Add(function.waited);
+      if (!function.is_system) {
+        of_program.Add(function.waited);
+        EXPECT_EQ(
+            function.waited.Of(ReadyCause::kStopped) + function.waited.Of(ReadyCause::kTracer),
+            stopped[std::string(sink->interner().String(function.start))]);
+      }
       for (const int64_t time : function.waited.by_cause) EXPECT_GE(time, 0);
     }
     EXPECT_EQ(actual, expected);

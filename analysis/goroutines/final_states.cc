@@ -20,6 +20,11 @@ void FinalStates::AddGoroutine(const GoInterval& interval) {
   last.state = interval.ends_life ? GoState::kUndetermined : interval.state;
   last.stack = interval.stack;
   last.reason = interval.reason;
+  interval.ForEachStop([&](int64_t /*begin*/, int64_t end, const StopSpan& stop) {
+    if (end != interval.end) return;
+    last.reason = stop.name;
+    if (interval.state == GoState::kRunning) last.stack = stop.stack;
+  });
   last.begin = interval.begin;
   last.seen_from = interval.Seen().begin;
   last.end_clipped = interval.end_clipped;

@@ -21,7 +21,9 @@ struct FinalState {
   StackId created_at = StackId::kNone;  // kNone if it is older than the trace.
   bool is_new = false;                  // Whether it was created in the trace.
 
-  // As of its last GoInterval.
+  // As of its last GoInterval. At the end of that, it may be ready or running only for a stop of
+  // the world: then `reason` is StopSpan::name, and `stack` of a running goroutine is where it
+  // stopped the world.
   GoState state = GoState::kUndetermined;
   StackId stack = StackId::kNone;
   StringId reason = StringId::kEmpty;

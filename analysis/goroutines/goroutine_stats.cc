@@ -61,9 +61,28 @@ int64_t ExecutionTimes::BlockedTotal() const {
   return sum;
 }
 
+int64_t ExecutionTimes::StoppedTotal() const {
+  int64_t sum = stopped_running;
+  AddTime(stopped_runnable, &sum);
+  return sum;
+}
+
+int64_t ExecutionTimes::RunningWithStops() const {
+  int64_t sum = running;
+  AddTime(stopped_running, &sum);
+  return sum;
+}
+
+int64_t ExecutionTimes::RunnableWithStops() const {
+  int64_t sum = runnable;
+  AddTime(stopped_runnable, &sum);
+  return sum;
+}
+
 int64_t ExecutionTimes::Unknown() const {
   int64_t unknown = total;
-  for (const int64_t known : {running, runnable, syscall, syscall_blocked, BlockedTotal()}) {
+  for (const int64_t known :
+       {RunningWithStops(), RunnableWithStops(), syscall, syscall_blocked, BlockedTotal()}) {
     SubtractTime(known, &unknown);
   }
   return std::max<int64_t>(unknown, 0);
@@ -75,7 +94,10 @@ void ExecutionTimes::Add(const ExecutionTimes& other) {
   AddTime(other.runnable, &runnable);
   AddTime(other.syscall, &syscall);
   AddTime(other.syscall_blocked, &syscall_blocked);
+  AddTime(other.stopped_running, &stopped_running);
+  AddTime(other.stopped_runnable, &stopped_runnable);
   for (const NamedTime& reason : other.blocked) blocked.Add(reason.name, reason.time);
+  for (const NamedTime& reason : other.stopped) stopped.Add(reason.name, reason.time);
   for (const NamedTime& range : other.ranges) ranges.Add(range.name, range.time);
 }
 
@@ -103,6 +125,7 @@ namespace {
 
 void MapIds(const InternerMap& ids, ExecutionTimes* times) {
   times->blocked = internal::WithIds(ids, times->blocked);
+  times->stopped = internal::WithIds(ids, times->stopped);
   times->ranges = internal::WithIds(ids, times->ranges);
 }
 
@@ -182,13 +205,20 @@ void GoroutineStats::Impl::AddGoroutine(const GoInterval& interval) {
   last = std::max(last, interval.end);
   const int64_t duration = static_cast<int64_t>(interval.duration());
   ExecutionTimes& times = span.times;
+  int64_t stopped = 0;
+  interval.ForEachStop([&](int64_t begin, int64_t end, const StopSpan& stop) {
+    AddTime(Between(begin, end), &stopped);
+    times.stopped.Add(stop.reason, Between(begin, end));
+  });
   switch (interval.state) {
     case GoState::kRunning:
-      AddTime(duration, &times.running);
+      AddTime(Between(stopped, duration), &times.running);
+      AddTime(stopped, &times.stopped_running);
       if (!span.start.has_value()) span.start = interval.begin;
       break;
     case GoState::kRunnable:
-      AddTime(duration, &times.runnable);
+      AddTime(Between(stopped, duration), &times.runnable);
+      AddTime(stopped, &times.stopped_runnable);
       break;
     case GoState::kWaiting:
       if (duration > 0) times.blocked.Add(interval.reason, duration);
@@ -259,6 +289,7 @@ void GoroutineStats::Impl::Finish(int64_t end) {
   for (auto& [name, group] : groups_by_name_) groups_.push_back(std::move(group));
   for (GoroutineGroup& group : groups_) {
     internal::SortByName(interner_, &group.times.blocked);
+    internal::SortByName(interner_, &group.times.stopped);
     internal::SortByName(interner_, &group.times.ranges);
   }
   for (GoroutineSpan& span : spans_) internal::SortByName(interner_, &span.times.ranges);

@@ -7,6 +7,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "analysis/core/time_sums.h"
 #include "analysis/core/window.h"
 #include "analysis/intervals/range_tracker.h"
 #include "analysis/intervals/sums_by_start.h"
@@ -24,6 +25,7 @@ namespace {
 struct Latencies {
   Histogram durations;
   uint64_t clipped = 0;
+  int64_t stopped = 0;
 };
 
 // For SumsByStart.
@@ -34,13 +36,15 @@ struct LatencyTraits {
   static LatencyKey MapIds(const InternerMap& ids, const LatencyKey& key) {
     return {key.kind, ids(key.reason), ids(key.start), ids(key.stack)};
   }
-  static void AddTo(const Interval& interval, Latencies* sum) {
-    sum->durations.Add(interval.duration());
-    sum->clipped += interval.begin_clipped || interval.end_clipped ? 1 : 0;
+  static void AddTo(const LatencyCase& one, Latencies* sum) {
+    sum->durations.Add(one.duration());
+    sum->clipped += one.begin_clipped || one.end_clipped ? 1 : 0;
+    internal::AddTime(one.stopped, &sum->stopped);
   }
   static void AddTo(const Latencies& value, Latencies* sum) {
     sum->durations.Merge(value.durations);
     sum->clipped += value.clipped;
+    internal::AddTime(value.stopped, &sum->stopped);
   }
 };
 
@@ -152,6 +156,7 @@ void LatencyStats::Impl::AddGoroutine(const GoInterval& interval) {
     one.key.stack = interval.stack;
     one.goroutine = interval.goroutine;
     one.ended_by = interval.ended_by;
+    one.stopped = interval.StoppedSince(one.begin);
     Add(one, &entry);
   }
   sums_.End(interval, entry);
@@ -162,9 +167,8 @@ void LatencyStats::Impl::Add(const LatencyCase& one, Sums::Entry* entry) {
   LatencyKey key = one.key;
   if (!options_.by_stack) key.stack = StackId::kNone;
   key.start = StringId::kEmpty;
-  const Interval& interval = one;
-  if (entry == nullptr) return sums_.AddWithStart(one.key.start, key, interval);
-  sums_.Add(key, interval, entry);
+  if (entry == nullptr) return sums_.AddWithStart(one.key.start, key, one);
+  sums_.Add(key, one, entry);
 }
 
 void LatencyStats::Impl::KeepIfWorst(const LatencyCase& one) {
@@ -200,7 +204,9 @@ void LatencyStats::Impl::Finish(int64_t end) {
     if (!options_.by_start) group.start = StringId::kEmpty;
     LatencyTraits::AddTo(value, &sums[group]);
   }
-  for (auto& [key, sum] : sums) groups_.push_back({key, std::move(sum.durations), sum.clipped});
+  for (auto& [key, sum] : sums) {
+    groups_.push_back({key, std::move(sum.durations), sum.clipped, sum.stopped});
+  }
   absl::c_sort(groups_, [&](const LatencyGroup& a, const LatencyGroup& b) {
     if (a.key.kind != b.key.kind) return a.key.kind < b.key.kind;
     if (a.durations.sum() != b.durations.sum()) return a.durations.sum() > b.durations.sum();

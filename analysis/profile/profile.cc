@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/range_tracker.h"
+#include "analysis/intervals/stop_name.h"
 #include "analysis/intervals/sums_by_start.h"
 #include "analysis/profile/profile_samples.h"
 #include "analysis/tasks/region_parts.h"
@@ -51,7 +52,7 @@ struct SampleTraits {
 // samples.
 void Weight(const Interner& interner, std::vector<ProfileSample>* samples) {
   struct Group {
-    ProfileSample* time = nullptr;
+    std::vector<ProfileSample*> times;
     std::vector<ProfileSample*> samples;
     uint64_t count = 0;
   };
@@ -61,15 +62,18 @@ void Weight(const Interner& interner, std::vector<ProfileSample>* samples) {
     key.stack = StackId::kNone;
     Group& group = groups[key];
     if (sample.value.count == 0) {
-      group.time = &sample;
+      group.times.push_back(&sample);
     } else {
       group.samples.push_back(&sample);
       group.count += sample.value.count;
     }
   }
   for (auto& [key, group] : groups) {
-    if (group.time == nullptr || group.count == 0) continue;
-    const uint64_t time = static_cast<uint64_t>(std::exchange(group.time->value.time, 0));
+    if (group.count == 0) continue;
+    uint64_t time = 0;
+    for (ProfileSample* const sample : group.times) {
+      time += static_cast<uint64_t>(std::exchange(sample->value.time, 0));
+    }
     // The remainder goes to the first samples, a nanosecond each.
     uint64_t rest = time % group.count;
     for (ProfileSample* const sample : group.samples) {
@@ -134,6 +138,10 @@ class internal::ProfileSums {
 
   bool CountsReason(StringId reason);
   void AddInterval(const GoInterval& interval, Samples::Entry* entry);
+  // Adds the time of the interval from `begin` to `end`: in stops of the world apart.
+  void AddTime(const GoInterval& interval, int64_t begin, int64_t end, const ProfileKey& key,
+               Samples::Entry* entry);
+  void AddStopOrSample(const Event& event);
   void AddCpuSample(const Event& event);
   void AddAssistEvent(const Event& event);
   void AddAssist(const RuntimeRange& assist);
@@ -151,6 +159,10 @@ class internal::ProfileSums {
   absl::flat_hash_map<GoId, RegionParts::Part> assist_parts_;
   absl::flat_hash_map<GoId, RegionParts::Part> older_assist_parts_;
 
+  // The goroutine that has stopped the world, if one has, and the name of the last stop.
+  GoId stopper_ = GoId::kNone;
+  StringId stop_name_ = StringId::kEmpty;
+
   enum : uint8_t { kUnknown, kCounts, kDoesNotCount };
   std::vector<uint8_t> reasons_;  // By StringId.
 
@@ -167,8 +179,18 @@ void internal::ProfileSums::AddEvents(absl::Span<const Event> events) {
   if (!has_samples && !has_assists && !regions_.has_value()) return;
   for (const Event& event : events) {
     if (regions_.has_value() && options_.filter.Selects(event.goroutine())) regions_->Add(event);
-    if (has_samples && event.kind() == EventKind::kStackSample) AddCpuSample(event);
+    if (has_samples) AddStopOrSample(event);
     if (has_assists) AddAssistEvent(event);
+  }
+}
+
+void internal::ProfileSums::AddStopOrSample(const Event& event) {
+  if (event.kind() == EventKind::kStackSample) return AddCpuSample(event);
+  if (event.type() == EventType::kSTWBegin) {
+    stopper_ = event.goroutine();
+    stop_name_ = interner_.InternString(internal::StopName(event.range_parts().reason));
+  } else if (event.type() == EventType::kSTWEnd || event.kind() == EventKind::kSync) {
+    stopper_ = GoId::kNone;
   }
 }
 
@@ -179,6 +201,7 @@ void internal::ProfileSums::AddCpuSample(const Event& event) {
   if (!filter.Selects(event.proc()) || !filter.Selects(event.thread())) return;
   if (!filter.times.Has(event.time())) return;
   ProfileKey key = KeyOf(interner_.InternStack(event.stack()), GoState::kRunning, id, event.proc());
+  if (id == stopper_) key.reason = stop_name_;
   if (SetPart(PartNow(id), &key)) samples_.Add(key, ProfileValue{.count = 1}, &samples_.Of(id));
 }
 
@@ -252,20 +275,32 @@ void internal::ProfileSums::AddInterval(const GoInterval& interval, Samples::Ent
     key.woken_by = interval.ended_by.kind;
     key.waker = interval.ended_by.stack;
   }
-  // CPU samples are counted where they are.
-  const uint64_t count = row_.source == SampleSource::kCpuSamples ? 0 : 1;
   // A goroutine may lose its P in a syscall.
   const int64_t until = options_.filter.procs.empty() ? interval.end : interval.proc_until;
-  if (!regions_.has_value()) {
-    const int64_t time = internal::Between(interval.begin, until);
-    return samples_.Add(key, ProfileValue{count, time}, entry);
-  }
+  if (!regions_.has_value()) return AddTime(interval, interval.begin, until, key, entry);
   // Only running intervals are cut, since regions begin and end while their goroutine runs.
   regions_->Cut(interval, [&](int64_t begin, int64_t end, const RegionParts::Part& part) {
     end = std::min(end, until);
     if (begin >= end || !SetPart(part, &key)) return;
-    samples_.Add(key, ProfileValue{count, internal::Between(begin, end)}, entry);
+    AddTime(interval, begin, end, key, entry);
   });
+}
+
+void internal::ProfileSums::AddTime(const GoInterval& interval, int64_t begin, int64_t end,
+                                    const ProfileKey& key, Samples::Entry* entry) {
+  // CPU samples are counted where they are.
+  const uint64_t count = row_.source == SampleSource::kCpuSamples ? 0 : 1;
+  int64_t time = internal::Between(begin, end);
+  bool is_stopped = false;
+  interval.ForEachStop(begin, end, [&](int64_t from, int64_t to, const StopSpan& stop) {
+    ProfileKey stopped = key;
+    stopped.reason = stop.name;
+    if (interval.state == GoState::kRunning) stopped.stack = stop.stack;
+    samples_.Add(stopped, ProfileValue{count, internal::Between(from, to)}, entry);
+    internal::SubtractTime(internal::Between(from, to), &time);
+    is_stopped = true;
+  });
+  if (!is_stopped || time != 0) samples_.Add(key, ProfileValue{count, time}, entry);
 }
 
 void internal::ProfileSums::Merge(ProfileSums& next, const InternerMap& ids) {

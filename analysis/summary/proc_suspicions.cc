@@ -219,7 +219,7 @@ class ProcCandidates {
     // What a worker does to end the mark phase has no label.
     for (const GoroutineGroup& group : input_.goroutines) {
       if (interner_.String(group.name) != kMarkWorkerStart) continue;
-      gc.workers = std::max(gc.workers, group.times.running);
+      gc.workers = std::max(gc.workers, group.times.RunningWithStops());
     }
     for (const GcWaits& waits : input_.procs.gc_waits()) {
       if (waits.time <= 0) continue;

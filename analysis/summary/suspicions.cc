@@ -31,14 +31,14 @@ constexpr int64_t kDeadlock = 1'000'000'000;
 
 // Shares of the whole.
 constexpr double kActiveShare = 0.5;    // kSyscalls: of the time of active goroutines.
-constexpr double kSlowShare = 0.5;      // kSyscalls: of the time in calls, in slow ones.
 constexpr double kAlikeShare = 0.7;     // kTimeouts: of the waits, as long as their median.
 constexpr double kDeadlineShare = 0.5;  // kTimeouts: of the waits, ended by a deadline.
 constexpr double kPeerShare = 0.5;      // kPool: of the time, ended by goroutines like them.
 constexpr double kBusyShare = 0.8;      // kPool: of the Ps' time, above which there are too few.
 constexpr uint64_t kMinPoolUsers = 3;
 
-// A call that lasts as long as this is slow.
+// kSyscalls: the mean length from which calls are slow. Programs that are made of fast ones have
+// nothing to wait for.
 constexpr uint64_t kSlowCall = 100'000;
 
 // Two waits for the same time differ by as much as it takes to run again.
@@ -79,17 +79,6 @@ uint64_t CountAlike(const Histogram& durations) {
     if (std::abs(length - median) <= range) alike += durations.counts()[i];
   }
   return alike;
-}
-
-// Whether slow calls take the time. A program that is made of fast ones has nothing to wait for.
-bool AreSlow(const Histogram& durations) {
-  double slow = 0;
-  for (size_t i = 0; i < durations.counts().size(); ++i) {
-    const uint64_t length = Histogram::MiddleOf(durations.first_bucket() + static_cast<int>(i));
-    if (length < kSlowCall) continue;
-    slow += static_cast<double>(length) * static_cast<double>(durations.counts()[i]);
-  }
-  return slow >= kSlowShare * static_cast<double>(durations.sum());
 }
 
 // Whether the deadlines of contexts ended the waits, all of about the same length. A timer alone is
@@ -335,7 +324,7 @@ bool IsRaised(const Suspicion& candidate, const TraceSummary& summary) {
       return has_many || candidate.longest >= kDeadlock;
     case SuspicionKind::kSyscalls:
       return has_many && ShareOf(cost, ActiveTime(summary)) >= kActiveShare &&
-             AreSlow(candidate.lost);
+             candidate.lost.sum() >= kSlowCall * candidate.lost.count();
     case SuspicionKind::kTimeouts:
       return has_many && AreTimeouts(candidate);
     case SuspicionKind::kPool:

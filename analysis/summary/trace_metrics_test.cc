@@ -275,8 +275,8 @@ TEST(TraceMetrics, AreThoseOfGoroutineStats) {
     for (const GoroutineGroup& group : stats->groups()) {
       const std::string name(stats.names().String(group.name));
       const std::pair<TraceMetric, int64_t> expected[] = {
-          {TraceMetric::kRunning, group.times.running},
-          {TraceMetric::kRunnable, group.times.runnable},
+          {TraceMetric::kRunning, group.times.RunningWithStops()},
+          {TraceMetric::kRunnable, group.times.RunnableWithStops()},
           {TraceMetric::kBlocked, group.times.BlockedTotal()},
           {TraceMetric::kSyscall, group.times.syscall + group.times.syscall_blocked},
       };

@@ -56,6 +56,7 @@ void AddRow(const Function& row, Function* sum) {
   sum->count += row.count;
   AddTime(row.running, &sum->running);
   AddTime(row.runnable, &sum->runnable);
+  AddTime(row.stopped, &sum->stopped);
   AddTime(row.syscall, &sum->syscall);
   AddTime(row.blocked, &sum->blocked);
 }
@@ -459,6 +460,7 @@ void SummaryStats::Impl::Finish(int64_t end) {
     function.count = group.count;
     function.running = group.times.running;
     function.runnable = group.times.runnable;
+    function.stopped = group.times.StoppedTotal();
     function.syscall = group.times.syscall;
     AddTime(group.times.syscall_blocked, &function.syscall);
     function.blocked = group.times.BlockedTotal();

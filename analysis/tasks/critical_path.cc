@@ -62,6 +62,12 @@ struct TimeSpan {
   int64_t end = 0;
 };
 
+// A part of a state in which the world was stopped.
+struct StopPart : TimeSpan {
+  StringId name;  // StopSpan::name.
+  StackId stack;  // Where the goroutine stopped the world, if it did.
+};
+
 struct Goroutine {
   GoId id;
   bool has_ended = false;                  // The last life.
@@ -87,6 +93,19 @@ struct Position {
   StackId stack = StackId::kNone;  // Where the goroutine was at `to`.
   uint64_t depth = 0;
 };
+
+// Calls `use` with each of a goroutine's spans that overlaps the time from `begin` to `end`, last
+// one first.
+template <class Span, class Use>
+void ForEachBackwards(const absl::flat_hash_map<Slot, std::vector<Span>>& spans_of, Slot goroutine,
+                      int64_t begin, int64_t end, const Use& use) {
+  const auto found = spans_of.find(goroutine);
+  if (found == spans_of.end()) return;
+  const std::vector<Span>& spans = found->second;
+  auto span = absl::c_lower_bound(spans, end,
+                                  [](const Span& one, int64_t time) { return one.begin < time; });
+  while (span != spans.begin() && (--span)->end > begin) use(*span);
+}
 
 // Appends a span, or if it begins before the last one ends, the rest of it.
 template <class Span>
@@ -139,7 +158,8 @@ class CriticalPaths::Impl {
   // Returns whether the goroutine was not waiting at `time`, and so can have caused an event then.
   bool IsAwake(Slot goroutine, int64_t time) const;
 
-  // Calls `emit` with the state_span from `begin` to `position.to`, split at mark assists.
+  // Calls `emit` with the state_span from `begin` to `position.to`, split at stops of the world and
+  // at mark assists.
   template <class Emit>
   void EmitStateSpan(const Position& position, const StateSpan& state_span, int64_t begin,
                      const Emit& emit) const;
@@ -167,6 +187,7 @@ class CriticalPaths::Impl {
                        {EventType::kGCMarkAssistBegin},
                        [this](const RuntimeRange& assist) { AddAssist(assist); }};
   absl::flat_hash_map<Slot, std::vector<TimeSpan>> assists_;
+  absl::flat_hash_map<Slot, std::vector<StopPart>> stops_;
 
   internal::TaskTable task_table_;
   std::vector<RegionEntry> region_entries_;  // In the order of their first events.
@@ -265,6 +286,10 @@ void CriticalPaths::Impl::AddGoroutine(const GoInterval& interval) {
   Lifetime& life = goroutine.lives.back();
   if (life.start == StringId::kEmpty) life.start = interner_.RootFunctionId(interval.stack);
   if (options_.keep_procs) AddTurn(interval, slot);
+  interval.ForEachStop([&](int64_t begin, int64_t end, const StopSpan& stop) {
+    const StackId stack = interval.state == GoState::kRunning ? stop.stack : StackId::kNone;
+    AppendInOrder<StopPart>({{begin, end}, stop.name, stack}, &stops_[slot]);
+  });
   goroutine.has_ended = interval.ends_life;
   if (!interval.ends_life) return;
   const auto open = open_regions_.find(interval.goroutine);
@@ -379,18 +404,26 @@ void CriticalPaths::Impl::EmitStateSpan(const Position& position, const StateSpa
   };
   if (state_span.state == GoState::kWaiting && state_span.end == position.to)
     piece.woken_by = state_span.ended_by;
-  if (state_span.state != GoState::kRunning) return emit_from(begin, state_span.reason);
-  piece.stack = position.stack;
-  if (const auto found = assists_.find(position.goroutine); found != assists_.end()) {
-    const std::vector<TimeSpan>& assists = found->second;
-    auto assist = absl::c_lower_bound(
-        assists, end, [](const TimeSpan& span, int64_t time) { return span.begin < time; });
-    while (assist != assists.begin() && (--assist)->end > begin) {
-      emit_from(std::min(end, assist->end), StringId::kEmpty);
-      emit_from(std::max(begin, assist->begin), assist_);
-    }
-  }
-  emit_from(begin, StringId::kEmpty);
+  const bool is_running = state_span.state == GoState::kRunning;
+  if (is_running) piece.stack = position.stack;
+  const auto emit_without_stops = [&](int64_t from) {
+    if (!is_running) return emit_from(from, state_span.reason);
+    ForEachBackwards(assists_, position.goroutine, from, end, [&](const TimeSpan& assist) {
+      emit_from(std::min(end, assist.end), StringId::kEmpty);
+      emit_from(std::max(from, assist.begin), assist_);
+    });
+    emit_from(from, StringId::kEmpty);
+  };
+  const StackId stack = piece.stack;
+  ForEachBackwards(stops_, position.goroutine, begin, end, [&](const StopPart& stop) {
+    emit_without_stops(std::min(end, stop.end));
+    piece.is_stopped = true;
+    if (stop.stack != StackId::kNone) piece.stack = stop.stack;
+    emit_from(std::max(begin, stop.begin), stop.name);
+    piece.is_stopped = false;
+    piece.stack = stack;
+  });
+  emit_without_stops(begin);
 }
 
 void CriticalPaths::Impl::LeaveStateSpan(const StateSpan& state_span, Position* position) const {

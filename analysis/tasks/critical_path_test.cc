@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "analysis/core/built_events.h"
 #include "analysis/intervals/interval_log.h"
@@ -335,6 +336,34 @@ TEST(CriticalPaths, ShowMarkAssists) {
             "28-30 G1 Running depth 0\n");
 }
 
+// A goroutine stops the world in an assist, and is ready when another one does.
+TEST(CriticalPaths, ShowStopsOfTheWorld) {
+  Events events(0);
+  events.Status(1, 1, kRunning);
+  events.BeginTask(5, 1);
+  events.Push(events.Builder(EventType::kGCMarkAssistBegin, 7, 1));
+  events.Push(events.Builder(EventType::kSTWBegin, 10, 1)
+                  .Reason("read mem stats")
+                  .Stack({{1, "main.stats", "main.go", 1}}));
+  events.Push(events.Builder(EventType::kSTWEnd, 30, 1));
+  events.Push(events.Builder(EventType::kGCMarkAssistEnd, 32, 1));
+  events.Stop(35, 1);
+  events.Push(events.Builder(EventType::kSTWBegin, 40, 2).Reason("GC sweep termination"));
+  events.Push(events.Builder(EventType::kSTWEnd, 50, 2));
+  events.Start(55, 1);
+  events.EndTask(60, 1);
+  EXPECT_EQ(events.TaskPath(),
+            "5-7 G1 Running depth 0\n"
+            "7-10 G1 Running (GC mark assist) depth 0\n"
+            "10-30 G1 Running (world stopped (read mem stats)) depth 0 at main.stats\n"
+            "30-32 G1 Running (GC mark assist) depth 0\n"
+            "32-35 G1 Running depth 0\n"
+            "35-40 G1 Runnable (preempted) depth 0\n"
+            "40-50 G1 Runnable (world stopped (GC sweep termination)) depth 0\n"
+            "50-55 G1 Runnable (preempted) depth 0\n"
+            "55-60 G1 Running depth 0\n");
+}
+
 // Its begin is missing, so it may have been there since the trace began.
 TEST(CriticalPaths, ShowAMarkAssistThatOnlyEnds) {
   Events events(1);
@@ -542,7 +571,10 @@ class RealTrace {
     --interval;
     EXPECT_LE(piece.end, interval->end);
     EXPECT_EQ(piece.state, interval->state);
-    if (piece.state != GoState::kRunning) {
+    if (piece.is_stopped) {
+      EXPECT_TRUE(piece.state == GoState::kRunning || piece.state == GoState::kRunnable);
+      EXPECT_TRUE(absl::StartsWith(sink_->interner().String(piece.reason), "world stopped ("));
+    } else if (piece.state != GoState::kRunning) {
       EXPECT_EQ(sink_->interner().String(piece.reason), tracked_.interner.String(interval->reason));
     }
     if (piece.state == kWaiting && piece.end == interval->end) {

@@ -74,6 +74,7 @@ void VisitFunction(T& function, const Visit& visit) {
   visit("count", function.count);
   visit("running_ns", function.running);
   visit("runnable_ns", function.runnable);
+  visit("stopped_ns", function.stopped);
   visit("syscall_ns", function.syscall);
   visit("blocked_ns", function.blocked);
 }

@@ -28,7 +28,7 @@ constexpr size_t kFunctionRows = 5;
 constexpr size_t kPlaceRows = 5;
 constexpr size_t kSuspicionRows = 5;
 constexpr size_t kVictims = 3;
-constexpr double kSmallShare = 0.02;  // Of the time of slow tasks, not worth a word.
+constexpr double kNamedShare = 0.01;  // Less than this of a whole is not worth a word.
 
 int64_t Signed(uint64_t number) { return static_cast<int64_t>(number); }
 
@@ -97,6 +97,7 @@ Table FunctionTable(const std::vector<TraceSummary::Function>& functions) {
   columns.Add("", "COUNT", Unit::kNone, [](Row f) { return Signed(f.count); })
       .Add("", "RUNNING", Unit::kNanoseconds, [](Row f) { return f.running; })
       .Add("", "RUNNABLE", Unit::kNanoseconds, [](Row f) { return f.runnable; })
+      .Add("", "STOPPED", Unit::kNanoseconds, [](Row f) { return f.stopped; })
       .Add("", "SYSCALL", Unit::kNanoseconds, [](Row f) { return f.syscall; })
       .Add("", "BLOCKED", Unit::kNanoseconds, [](Row f) { return f.blocked; })
       .Add("", "STARTED IN", Unit::kNone, [](Row f) { return absl::string_view(f.name); });
@@ -149,11 +150,14 @@ uint64_t CountOf(const std::vector<Part>& parts) {
 std::string LargestText(const std::vector<Part>& parts) {
   if (parts.size() == 1) return NameOrUnknown(parts[0].function);
   std::string text;
-  for (size_t i = 0; i < std::min(parts.size(), kVictims); ++i) {
-    absl::StrAppend(&text, i == 0 ? "" : ", ", NameOrUnknown(parts[i].function), " ",
-                    Percent(ShareOf(parts[i].time, TimeOf(parts))));
+  size_t named = 0;
+  for (; named < std::min(parts.size(), kVictims); ++named) {
+    const double share = ShareOf(parts[named].time, TimeOf(parts));
+    if (named > 0 && share < kNamedShare) break;
+    absl::StrAppend(&text, named == 0 ? "" : ", ", NameOrUnknown(parts[named].function), " ",
+                    Percent(share));
   }
-  if (parts.size() > kVictims) absl::StrAppend(&text, " and others");
+  if (named < parts.size()) absl::StrAppend(&text, " and others");
   return text;
 }
 
@@ -268,12 +272,12 @@ std::string SlowTasksText(const Suspicion& s) {
   absl::string_view before = " The slowest: ";
   for (size_t i = 0; i < std::min(s.places.size(), kVictims); ++i) {
     const Part& part = s.places[i];
-    if (i > 0 && ShareOf(part.time, s.peers) < kSmallShare) break;
+    if (i > 0 && ShareOf(part.time, s.peers) < kNamedShare) break;
     absl::StrAppend(&text, before, part.reason, " in ", PlaceText(part), " ", share(part.time));
     before = ", ";
   }
   for (const Part& part : s.culprits) {
-    if (ShareOf(part.time, s.peers) < kSmallShare) break;
+    if (ShareOf(part.time, s.peers) < kNamedShare) break;
     absl::StrAppend(&text, before, part.reason, " ", share(part.time));
     before = ", ";
   }
@@ -322,11 +326,14 @@ std::string HogText(const Suspicion& s, const TraceSummary& summary) {
 }
 
 std::string AssistsText(const Suspicion& s) {
-  return absl::StrCat("Goroutines that allocate had to help the collector for ",
-                      FormatNanoseconds(s.own), ", most in ", PlaceText(MainPlaceOf(s)), " (",
-                      CountOf(s.places), CountOf(s.places) == 1 ? " mark assist" : " mark assists",
-                      " in all). Others waited ", FormatNanoseconds(TimeOf(s.victims)),
-                      " for Ps that ran these.", VictimsText(s));
+  std::string text = absl::StrCat(
+      "Goroutines that allocate had to help the collector for ", FormatNanoseconds(s.own),
+      ", most in ", PlaceText(MainPlaceOf(s)), " (", CountOf(s.places),
+      CountOf(s.places) == 1 ? " mark assist" : " mark assists", " in all).");
+  const int64_t waited = TimeOf(s.victims);
+  if (ShareOf(waited, s.Cost()) < kNamedShare) return text;
+  return absl::StrCat(text, " Others waited ", FormatNanoseconds(waited), " for Ps that ran these.",
+                      VictimsText(s));
 }
 
 std::string GcText(const Suspicion& s, const TraceSummary& summary) {

@@ -57,8 +57,12 @@ struct PathPiece {
   GoState state = GoState::kUndetermined;
 
   // kWaiting and kRunnable: as GoInterval::reason. kRunning: "GC mark assist" if it was in one, and
-  // otherwise kEmpty.
+  // otherwise kEmpty. If `is_stopped`: as StopSpan::name.
   StringId reason = StringId::kEmpty;
+
+  // kRunnable and kRunning: whether it was ready or running only for a stop of the world, as
+  // GoInterval::ForEachStop() defines it.
+  bool is_stopped = false;
 
   // kWaiting: the kind of its waker; kUnknown if it was not woken up at `end`.
   CauseKind woken_by = CauseKind::kUnknown;
@@ -66,7 +70,7 @@ struct PathPiece {
   // The goroutine's own stack, as GoInterval::stack. For kRunning, since a trace does not have the
   // stacks in which a goroutine ran, it is the stack at the end of the piece: where the goroutine
   // woke the next goroutine of the path, blocked, stopped, entered a syscall, or ended the task or
-  // region.
+  // region. While it has stopped the world, it is where it did so.
   StackId stack = StackId::kNone;
 
   StringId start = StringId::kEmpty;  // The function that the goroutine started in.
@@ -103,8 +107,9 @@ struct GoroutineTime {
 // So a path is on exactly one goroutine at each time, and its pieces partition the span.
 //
 // Memory is in proportion to the intervals of all goroutines, some 40 bytes each, and to the tasks,
-// regions and mark assists. CriticalPaths cannot be merged: intervals, tasks, regions and assists
-// would each need rules of their own for the borders between parts of a trace.
+// regions and mark assists, and to the stops of the world, for each goroutine that is then ready.
+// CriticalPaths cannot be merged: intervals, tasks, regions and assists would each need rules of
+// their own for the borders between parts of a trace.
 class CriticalPaths final : public Analysis {
  public:
   // The spans to collect, and the data to keep.
@@ -138,8 +143,8 @@ class CriticalPaths final : public Analysis {
   std::optional<PathSpan> SpanOf(GoId goroutine) const;
 
   // Returns the critical path of `span`, in order of time: each piece begins where the previous one
-  // ends. Takes time in proportion to the number of pieces, which is at most one more than the
-  // number of intervals and assists that overlap the span.
+  // ends. Takes time in proportion to the number of pieces. Intervals are cut only at assists and
+  // at stops of the world.
   std::vector<PathPiece> Find(const PathSpan& span) const;
 
   // Returns the sum of the paths of `spans`. Stops early once there are more than `max_pieces`

@@ -66,21 +66,33 @@ class NamedTimes {
   std::unique_ptr<Index> index_;  // Only for many names. Copies make their own when they need it.
 };
 
-// How a goroutine spent its time, or the time of a part of its life. In nanoseconds.
+// How a goroutine spent its time, or the time of a part of its life. In nanoseconds. Go's times of
+// running and ready goroutines include stops of the world; here these are apart.
 struct ExecutionTimes {
   int64_t total = 0;            // From its beginning to its end.
-  int64_t running = 0;          // On a P.
+  int64_t running = 0;          // On a P, but for `stopped_running`.
   int64_t runnable = 0;         // Ready to run, but waiting for a P: the scheduling latency.
   int64_t syscall = 0;          // In a syscall, with a P.
   int64_t syscall_blocked = 0;  // In a syscall, after it had lost its P.
   NamedTimes blocked;           // By reason: "chan receive". "" if unknown.
 
+  // In stops of the world, as GoInterval::ForEachStop() defines it: on a P, while it had stopped
+  // the world itself, and ready to run; and the sum of both by reason: "GC mark termination".
+  int64_t stopped_running = 0;
+  int64_t stopped_runnable = 0;
+  NamedTimes stopped;
+
   // In ranges of the runtime: "GC mark assist", "GC incremental sweep", "stop-the-world (...)".
   // This time is part of the times above.
   NamedTimes ranges;
 
-  // Returns the sum of `blocked`.
+  // Return the sum of `blocked`, and the sum of `stopped`.
   int64_t BlockedTotal() const;
+  int64_t StoppedTotal() const;
+
+  // Return `running` and `runnable` as Go counts them: with stops of the world.
+  int64_t RunningWithStops() const;
+  int64_t RunnableWithStops() const;
 
   // Returns the time in none of the states above, where events are missing. Never negative.
   int64_t Unknown() const;

@@ -61,6 +61,9 @@ struct LatencyGroup {
   // How many of them began before the trace or window, or ended after it. They count with the part
   // that was seen: see Interval::Seen().
   uint64_t clipped = 0;
+
+  // kScheduling: the part of the sum of durations in which the world was stopped, in nanoseconds.
+  int64_t stopped = 0;
 };
 
 // A single wait, as far as it was seen. Its `key` is always complete, except for a `start` that the
@@ -68,7 +71,8 @@ struct LatencyGroup {
 struct LatencyCase : Interval {
   LatencyKey key;
   GoId goroutine = GoId::kNone;
-  Cause ended_by;  // What ended it; unknown for pauses and assists.
+  Cause ended_by;       // What ended it; unknown for pauses and assists.
+  int64_t stopped = 0;  // kScheduling: how long the world was stopped meanwhile, in nanoseconds.
 };
 
 // Counts how long goroutines waited, and keeps the worst cases. Memory is in proportion to the

@@ -68,6 +68,7 @@ struct TraceSummary {
     uint64_t count = 0;
     int64_t running = 0;
     int64_t runnable = 0;
+    int64_t stopped = 0;  // See ExecutionTimes::stopped.
     int64_t syscall = 0;  // With a P and without.
     int64_t blocked = 0;
   };

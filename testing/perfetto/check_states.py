@@ -41,11 +41,15 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 PATHS = 10  # How many goroutines' critical paths are compared in each window.
-MAX_COMPLETE_PATHS = 200  # Of how many it is checked that they are complete.
+# Of how many it is checked that they are complete. Perfetto needs time for each in proportion to how
+# often goroutines were woken, about a second for 50,000 times.
+MAX_COMPLETE_PATHS = 200
+MAX_PATH_WORK = 2_500_000
 MAX_ID = (1 << 31) - 1  # Larger ids do not fit into scheduling events, which have wakers and reasons.
 
 STATES = {'Running': 'Running', 'Runnable': 'R', 'Waiting': 'S', 'Syscall': 'D', 'NotExist': 'X'}
-COLUMNS = {'Running': ['running_ns'], 'R': ['runnable_ns'], 'S': ['blocked_total_ns'],
+COLUMNS = {'Running': ['running_ns', 'stopped_running_ns'],
+           'R': ['runnable_ns', 'stopped_runnable_ns'], 'S': ['blocked_total_ns'],
            'D': ['syscall_ns', 'syscall_blocked_ns']}
 METRICS = {'/memory/classes/heap/objects:bytes': 'heap', '/gc/heap/goal:bytes': 'heap goal',
            '/sched/gomaxprocs:threads': 'GOMAXPROCS'}
@@ -78,8 +82,10 @@ WHERE dur != 0 ORDER BY cpu, ts"""
 FOUND_COUNTERS = """
 SELECT ts, name, value FROM counter JOIN track ON track.id = track_id ORDER BY ts"""
 
+# Threads of CPU samples that no goroutine has are no goroutines, and have no states.
 FOUND_NAMES = """
-SELECT DISTINCT tid, name FROM thread WHERE tid BETWEEN 1 AND 2147483647 ORDER BY tid"""
+SELECT DISTINCT tid, name FROM thread
+WHERE tid BETWEEN 1 AND 2147483647 AND utid IN (SELECT utid FROM thread_state) ORDER BY tid"""
 
 FOUND_PATHS = """
 SELECT root.tid, path.ts, path.dur, thread.tid
@@ -436,7 +442,8 @@ def check_paths(report, expected, processor, pool):
   others = sorted(set(lives) - set(most))
   chosen = most + choice.sample(others, min(len(others), PATHS - len(most)))
   rest = sorted(set(lives) - set(chosen))
-  complete = chosen + choice.sample(rest, min(len(rest), MAX_COMPLETE_PATHS - len(chosen)))
+  most_complete = min(MAX_COMPLETE_PATHS, MAX_PATH_WORK // max(1, expected.wakings.total()))
+  complete = chosen + choice.sample(rest, min(len(rest), max(0, most_complete - len(chosen))))
   rows = processor.query('INCLUDE PERFETTO MODULE sched.thread_executing_span',
                          FOUND_PATHS % ', '.join(map(str, complete)))
   paths = {g: list(path) for g, path in itertools.groupby(rows, lambda row: row[0])}

@@ -23,14 +23,15 @@ constexpr CommandText kText = {
     .summary = "print where goroutines spent their time",
     .description =
         "Prints, for all goroutines that started in the same function, how many there were and how "
-        "much time they spent running, waiting for a P to run on (runnable), in syscalls, and "
-        "blocked, with the reason that blocked them longest. CSV and JSON also have the times by "
-        "reason, in GC assists and sweeps, and the distributions over the goroutines.\n\n"
+        "much time they spent running, waiting for a P to run on (runnable), in stops of the world "
+        "that kept them from running or that they made (stopped), in syscalls, and blocked, with "
+        "the reason that blocked them longest. CSV and JSON also have the times by reason, in GC "
+        "assists and sweeps, and the distributions over the goroutines.\n\n"
         "With --at, prints instead what all goroutines were doing at one moment: how many were in "
         "the same state in the same place, and the longest time that one of them had been.\n\n"
         "With --each, prints a row for each goroutine instead. The numbers are those of `go tool "
-        "trace`, except where the trace contradicts them; --compat=go prints Go's numbers to the "
-        "nanosecond.",
+        "trace`, except where the trace contradicts them, and except that Go counts stops of the "
+        "world as running and runnable; --compat=go prints Go's numbers to the nanosecond.",
     .examples =
         "  gotrace-dump goroutines trace.out\n"
         "  gotrace-dump goroutines --sort=runnable --top=10 trace.out\n"

@@ -25,7 +25,7 @@ constexpr CommandText kText = {
         "(scheduling), blocked for each reason (blocked), in syscalls (syscall), stopping the "
         "world (pause), and assisting the garbage collector (assist). --by=func prints a row for "
         "each function that goroutines started in, and --by=stack for each stack in which they "
-        "waited.\n\n"
+        "waited. Of waits for a P, STOPPED is the part in which the world was stopped.\n\n"
         "With --worst, prints a row for each of the longest waits instead: its time, goroutine and "
         "stack, and what ended it.\n\n"
         "Clipped waits began before the trace or the window, or had not ended when it did: they "
@@ -81,6 +81,7 @@ Table GroupTable(absl::Span<const LatencyGroup> groups, By by, const Interner& i
       .Add("count", "COUNT", kNone, [](Row g) { return g.durations.count(); })
       .Add("clipped", "CLIPPED", kNone, &LatencyGroup::clipped)
       .Add("total_ns", "TOTAL", Unit::kNanoseconds, [](Row g) { return g.durations.sum(); })
+      .Add("stopped_ns", "STOPPED", Unit::kNanoseconds, &LatencyGroup::stopped)
       .Add(QuantileColumns("", /*is_shown=*/true, &LatencyGroup::durations))
       .Add("histogram", "", kNone, [](Row g) { return JsonText{HistogramJson(g.durations)}; })
       .Add(KeyColumns(interner, by == kFunction ? "STARTED IN" : ""))
@@ -108,6 +109,7 @@ Table CaseTable(absl::Span<const LatencyCase> cases, const Interner& interner) {
   return ColumnList<LatencyCase>(cases)
       .Add("begin_ns", "BEGIN", kNone, &LatencyCase::begin)
       .Add("length_ns", "LENGTH", Unit::kNanoseconds, &LatencyCase::duration)
+      .Add("stopped_ns", "", Unit::kNanoseconds, &LatencyCase::stopped)
       .Add("clipped", "", kNone,
            [](Row c) { return JsonText{c.begin_clipped || c.end_clipped ? "true" : "false"}; })
       .Add("clipped_at", "CLIPPED", kNone, ClippedAt)

@@ -182,7 +182,9 @@ std::string WhyText(const PathPiece& piece, absl::Span<const NamedNumber> ran,
   if (piece.state == GoState::kWaiting && piece.reason == StringId::kEmpty) {
     return std::string(kUnknownName);
   }
-  if (piece.state != GoState::kRunnable) return std::string(interner.String(piece.reason));
+  if (piece.state != GoState::kRunnable || piece.is_stopped) {
+    return std::string(interner.String(piece.reason));
+  }
   int64_t sum = 0;
   NamedNumber largest;
   for (const NamedNumber& one : ran) {

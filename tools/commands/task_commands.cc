@@ -31,8 +31,9 @@ constexpr CommandText kRegionsText = {
     .description =
         "Prints, for all regions of runtime/trace with the same type, how many there were, how "
         "long they took, and how much of that time their goroutines spent running, waiting for a P "
-        "(runnable), in syscalls, and blocked. Regions that lack their begin or their end in the "
-        "trace are counted in columns of their own, and are in no percentile.\n\n"
+        "(runnable), in stops of the world, in syscalls, and blocked. Regions that lack their "
+        "begin or their end in the trace are counted in columns of their own, and are in no "
+        "percentile.\n\n"
         "With --each, prints a row for each region instead.",
     .examples =
         "  gotrace-dump regions trace.out\n"
@@ -47,8 +48,9 @@ constexpr CommandText kTasksText = {
     .description =
         "Prints, for all tasks of runtime/trace with the same type, how many there were, how long "
         "they took, and how much of the time in their regions was spent running, waiting for a P "
-        "(runnable), in syscalls, and blocked. Tasks that lack their begin or their end in the "
-        "trace are counted in columns of their own, and are in no percentile.\n\n"
+        "(runnable), in stops of the world, in syscalls, and blocked. Tasks that lack their begin "
+        "or their end in the trace are counted in columns of their own, and are in no "
+        "percentile.\n\n"
         "With --each, prints a row for each task instead. With --id, prints everything that "
         "happened in one task, in order: the begin and end of the task, its regions and its "
         "children, its messages, and the states of its goroutines, with the reasons and what woke "

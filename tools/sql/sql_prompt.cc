@@ -225,6 +225,8 @@ absl::Status RunStatements(absl::string_view text, SqlSession* session, bool* qu
     if (is_command) text.remove_prefix(std::min(text.find_first_of(";\n"), text.size()));
     absl::Status status = is_command ? RunCommand(line.substr(0, line.find(';')), session, quits)
                                      : session->RunNext(&text);
+    // The next statement may take long.
+    session->out().Flush();
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -261,7 +263,6 @@ void RunSqlPrompt(SqlSession* session) {
     add_history(text.c_str());
     bool quits = false;
     const absl::Status status = RunStatements(std::exchange(text, ""), session, &quits);
-    session->out().Flush();
     if (!status.ok()) absl::FPrintF(stderr, "%s\n", std::string(status.message()));
     if (quits) break;
   }
