@@ -442,6 +442,23 @@ TEST_F(LatencyCommands, PrintLocks) {
   EXPECT_EQ(Number(wakers[0], "time_ns"), 2'150'272);
   EXPECT_EQ(Text(wakers[1], "function"), "main.locks");
   EXPECT_EQ(Number(wakers[1], "count"), 1);
+  EXPECT_EQ(Text(wakers[0], "call"), "sync.(*Mutex).Unlock");
+  // main had the lock and slept. The first that got it from main woke the second.
+  const std::vector<JsonValue>& holders = locks[0].Find("holders")->elements;
+  ASSERT_GE(holders.size(), 3);
+  EXPECT_EQ(Text(holders[0], "function"), "main.locks");
+  EXPECT_EQ(Text(holders[0], "state"), "Waiting");
+  EXPECT_EQ(Text(holders[0], "reason"), "sleep");
+  EXPECT_EQ(Text(holders[0], "in"), "main.locks");
+  EXPECT_EQ(Number(holders[0], "time_ns"), 4'287'424);
+  EXPECT_EQ(Text(holders[1], "state"), "Runnable");
+  EXPECT_EQ(Number(holders[1], "time_ns"), 4'992);
+  EXPECT_EQ(Text(holders[2], "function"), "main.locks.func2");
+  EXPECT_EQ(Text(holders[2], "in"), "main.locks.func2");
+  EXPECT_EQ(Number(holders[2], "time_ns"), 3'200);
+  int64_t held = 0;
+  for (const JsonValue& holder : holders) held += Number(holder, "time_ns");
+  EXPECT_EQ(held, 4'297'792);
   const std::vector<JsonValue>& victims = locks[0].Find("victims")->elements;
   ASSERT_EQ(victims.size(), 1);
   EXPECT_EQ(Text(victims[0], "start"), "main.locks.func1.1");

@@ -6,6 +6,9 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "analysis/goroutines/holder_sums.h"
+#include "analysis/intervals/recent_states.h"
 #include "analysis/intervals/runtime_functions.h"
 #include "analysis/intervals/selected_stacks.h"
 #include "analysis/intervals/stack_places.h"
@@ -44,7 +47,7 @@ struct WaitTraits {
 
   static WaitKey MapIds(const InternerMap& ids, WaitKey key) {
     for (StringId* const id : {&key.reason, &key.start, &key.place.function, &key.place.file,
-                               &key.place.library, &key.call, &key.waker}) {
+                               &key.place.library, &key.call, &key.waker, &key.release}) {
       *id = ids(*id);
     }
     return key;
@@ -78,30 +81,54 @@ class WaitStats::Impl {
         options_(std::move(options)),
         places_(interner),
         stacks_(interner, options_.filter.stacks),
-        sums_(interner, options_.start) {}
+        sums_(interner, options_.start),
+        has_holders_(absl::c_count(options_.holders, true) > 0),
+        recent_(interner),
+        holder_sums_(interner, {.objects = options_.holders, .start = options_.start}) {
+    holder_sums_.SetFilter(options_.filter);
+  }
 
   void Begin(int64_t trace_start, EventFilter::Times window) {
     options_.filter = options_.filter.Within(trace_start, window);
+    holder_sums_.SetFilter(options_.filter);
   }
-  void AddEvents(absl::Span<const Event> events) { sums_.AddEvents(events); }
+  void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
-  void Merge(Impl& next, const InternerMap& ids) { sums_.Merge(next.sums_, ids); }
+  void Merge(Impl& next, const InternerMap& ids);
   void Finish();
 
   absl::Span<const WaitGroup> groups() const { return groups_; }
+  absl::Span<const WaitHolder> holders() const { return holders_; }
+  absl::Span<const WaitTask> tasks() const { return tasks_; }
 
  private:
+  void FinishGroups();
   WaitKey KeyOf(const GoInterval& interval);
   void SetEnd(const GoInterval& interval, const StackPlace& place, WaitKey* key);
-  WaitObject ObjectOf(const GoInterval& interval, const StackPlace& place) const;
 
   Interner& interner_;
   Options options_;
   internal::StackPlaces places_;
   internal::SelectedStacks stacks_;
   internal::SumsByStart<WaitTraits> sums_;
+  bool has_holders_;
+  internal::RecentStates recent_;
+  internal::HolderSums holder_sums_;
   std::vector<WaitGroup> groups_;
+  std::vector<WaitHolder> holders_;
+  std::vector<WaitTask> tasks_;
 };
+
+void WaitStats::Impl::AddEvents(absl::Span<const Event> events) {
+  sums_.AddEvents(events);
+  if (!has_holders_) return;
+  for (const Event& event : events) holder_sums_.Add(event, &recent_);
+}
+
+void WaitStats::Impl::Merge(Impl& next, const InternerMap& ids) {
+  sums_.Merge(next.sums_, ids);
+  holder_sums_.Merge(next.holder_sums_, recent_.Merge(next.recent_, ids));
+}
 
 void WaitStats::Impl::AddGoroutine(const GoInterval& interval) {
   if (!options_.filter.Selects(interval.goroutine)) return;
@@ -125,21 +152,10 @@ WaitKey WaitStats::Impl::KeyOf(const GoInterval& interval) {
     return key;
   }
   key.reason = interval.reason;
-  key.object = ObjectOf(interval, place);
+  key.object = internal::ObjectOf(interner_.String(interval.reason), place);
   if (key.object == place.object) key.call = place.call;
   SetEnd(interval, place, &key);
   return key;
-}
-
-// What only the stack says holds for reason "sync", and for waits that began before the trace,
-// which have no reason. The runtime's own semaphores have the same reason, and another stack.
-WaitObject WaitStats::Impl::ObjectOf(const GoInterval& interval, const StackPlace& place) const {
-  const absl::string_view reason = interner_.String(interval.reason);
-  if (reason.empty() || reason == "sync") return place.object;
-  if (reason == "sync.(*Cond).Wait") return WaitObject::kCond;
-  if (reason == "chan send" || reason == "chan receive") return WaitObject::kChannel;
-  if (reason == "select") return WaitObject::kSelect;
-  return WaitObject::kOther;
 }
 
 void WaitStats::Impl::SetEnd(const GoInterval& interval, const StackPlace& place, WaitKey* key) {
@@ -173,11 +189,20 @@ void WaitStats::Impl::SetEnd(const GoInterval& interval, const StackPlace& place
                          interval.ended_by.goroutine != interval.goroutine;
     key->end = is_peer ? WaitEnd::kPeer : WaitEnd::kGoroutine;
     key->waker = waker.place.function;
+    if (absl::StartsWith(interner_.String(waker.place.library), "sync.")) {
+      key->release = waker.place.library;
+    }
   }
 }
 
 void WaitStats::Impl::Finish() {
   sums_.Finish();
+  FinishGroups();
+  holders_ = holder_sums_.Holders(recent_);
+  tasks_ = holder_sums_.Tasks(recent_);
+}
+
+void WaitStats::Impl::FinishGroups() {
   // A goroutine without a stack, such as one that waited before the trace began, belongs to the
   // runtime if its other stacks say so.
   absl::flat_hash_map<WaitKey, Waits> sums;
@@ -195,7 +220,8 @@ void WaitStats::Impl::Finish() {
       const auto text = [&](StringId id) { return interner_.String(id); };
       return std::tuple(key.state, text(key.reason), text(key.start), text(key.place.function),
                         text(key.place.file), key.place.line, text(key.place.library), key.object,
-                        text(key.call), key.end, text(key.waker), key.is_system, key.awaits_input);
+                        text(key.call), key.end, text(key.waker), text(key.release), key.is_system,
+                        key.awaits_input);
     };
     return rest(a.key) < rest(b.key);
   });
@@ -214,5 +240,7 @@ void WaitStats::Merge(WaitStats&& next, const InternerMap& ids) { impl_->Merge(*
 void WaitStats::Finish(int64_t /*end*/) { impl_->Finish(); }
 
 absl::Span<const WaitGroup> WaitStats::groups() const { return impl_->groups(); }
+absl::Span<const WaitHolder> WaitStats::holders() const { return impl_->holders(); }
+absl::Span<const WaitTask> WaitStats::tasks() const { return impl_->tasks(); }
 
 }  // namespace gotrace

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
@@ -29,6 +30,7 @@ std::unique_ptr<MergeableAnalysisSink<WaitStats>> MakeSink(AnalysisSink::Options
         WaitStats::Options waits;
         waits.start = start;
         waits.filter.times = options.window;
+        waits.holders.fill(true);
         return std::make_unique<WaitStats>(interner, std::move(waits));
       },
       options);
@@ -56,8 +58,36 @@ std::string KeyText(const WaitKey& key, const Interner& interner) {
                       text(key.waker), key.waker == StringId::kEmpty ? "" : " ", NameOf(key.end));
 }
 
+// "mutex: main.worker in main.get a.go:3 <- main.save: Waiting (sleep) in main.load"
+std::string HolderText(const WaitHolder& holder, const Interner& interner) {
+  const auto text = [&](StringId id) { return interner.String(id); };
+  return absl::StrCat(
+      WaitObjectName(holder.object), text(holder.reason).empty() ? "" : " ", text(holder.reason),
+      ": ", text(holder.start), " in ", text(holder.place.function), " ", text(holder.place.file),
+      ":", holder.place.line, " <- ", text(holder.holder), ": ", GoStateName(holder.state),
+      text(holder.doing).empty() ? "" : absl::StrCat(" (", text(holder.doing), ")"), " in ",
+      text(holder.function));
+}
+
+// "mutex main.get a.go:3: request: 2 100"
+std::string TaskText(const WaitTask& task, const Interner& interner) {
+  return absl::StrCat(WaitObjectName(task.object), " ", interner.String(task.reason),
+                      task.reason == StringId::kEmpty ? "" : " ",
+                      interner.String(task.place.function), " ", interner.String(task.place.file),
+                      ":", task.place.line, ": ", interner.String(task.type), ": ", task.count, " ",
+                      task.time);
+}
+
 std::string TextOf(const AnalysisSink& sink) {
   std::string text;
+  for (const WaitHolder& holder : StatsOf(sink).holders()) {
+    absl::StrAppend(&text, HolderText(holder, sink.interner()), " of ",
+                    sink.interner().String(holder.holder_start), ": ", holder.count, " ",
+                    holder.time, "\n");
+  }
+  for (const WaitTask& task : StatsOf(sink).tasks()) {
+    absl::StrAppend(&text, TaskText(task, sink.interner()), "\n");
+  }
   for (const WaitGroup& group : StatsOf(sink).groups()) {
     absl::StrAppend(&text, KeyText(group.key, sink.interner()), ": ", group.clipped, " ",
                     group.durations.sum(), " ", group.durations.first_bucket(), " ",
@@ -83,6 +113,48 @@ TEST(WaitStats, AreTheSameHoweverTheTraceIsCut) {
   }
   EXPECT_EQ(objects.size(), kWaitObjectEnd);
   EXPECT_GE(ends.size(), 6);
+}
+
+// What goroutines waited for is part of their waits.
+TEST(WaitStats, HoldersLieInTheWaits) {
+  using Key = std::tuple<WaitObject, StringId, WaitPlace>;
+  int64_t known = 0;
+  int64_t all = 0;
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const std::string bytes = ReadTestTrace(test.name);
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    ASSERT_TRUE(reader.ok());
+    const std::unique_ptr<AnalysisSink> sink = MakeSink();
+    ASSERT_TRUE(ReadInto(*reader, {sink.get()}).ok());
+    const Interner& interner = sink->interner();
+    absl::flat_hash_map<Key, int64_t> waits;
+    for (const WaitGroup& group : StatsOf(*sink).groups()) {
+      const WaitKey& key = group.key;
+      if (key.end != WaitEnd::kPeer && key.end != WaitEnd::kGoroutine &&
+          key.end != WaitEnd::kDeadline && key.end != WaitEnd::kRuntime) {
+        continue;
+      }
+      const bool is_channel = key.object == WaitObject::kChannel;
+      const auto time = static_cast<int64_t>(group.durations.sum());
+      waits[Key(key.object, is_channel ? key.reason : StringId::kEmpty, key.place)] += time;
+      if (!key.is_system && key.object != WaitObject::kOther) all += time;
+    }
+    absl::flat_hash_map<Key, int64_t> holders;
+    for (const WaitHolder& holder : StatsOf(*sink).holders()) {
+      EXPECT_GT(holder.time, 0);
+      EXPECT_GT(holder.count, 0);
+      holders[Key(holder.object, holder.reason, holder.place)] += holder.time;
+      if (holder.object != WaitObject::kOther) known += holder.time;
+    }
+    for (const auto& [key, time] : holders) {
+      // A wait for a channel that began before the generation is not known to be one.
+      if (std::get<0>(key) == WaitObject::kOther) continue;
+      EXPECT_LE(time, waits[key]) << interner.String(std::get<2>(key).function);
+    }
+  }
+  EXPECT_LE(known, all);
+  EXPECT_GT(known, all / 4);
 }
 
 // Each wait is counted once: the sums are those of LatencyStats, which knows nothing about places.
@@ -154,12 +226,53 @@ class Waits {
                      .Stack(waker));
   }
 
+  // It runs again.
+  void Start(int64_t g, int64_t time) {
+    events_.Go(EventType::kGoStart, time, 1, g, GoState::kRunnable, GoState::kRunning);
+  }
+
+  void Annotate(EventType type, int64_t g, int64_t time, uint64_t task, absl::string_view name) {
+    EventBuilder builder = events_.Builder(type, time, 1, g);
+    builder.Task(TaskId{task});
+    if (type == EventType::kUserTaskBegin) builder.TaskType(name);
+    if (type == EventType::kUserRegionBegin) builder.RegionType(name);
+    events_.Push(builder);
+  }
+
+  // Returns a row for each type of task.
+  std::string Tasks() {
+    const std::unique_ptr<AnalysisSink> sink = Run();
+    std::string text;
+    for (const WaitTask& task : StatsOf(*sink).tasks()) {
+      absl::StrAppend(&text, TaskText(task, sink->interner()), "\n");
+    }
+    return text;
+  }
+
+  // Another generation begins, in which goroutine 1 runs and these wait.
+  void Next(int64_t time, absl::Span<const int64_t> waiting) {
+    events_.Sync(time, 2);
+    events_.Go(EventType::kGoStatus, time, 0, 1, GoState::kRunning, GoState::kRunning);
+    for (const int64_t g : waiting) {
+      events_.Go(EventType::kGoStatus, time, 1, g, GoState::kWaiting, GoState::kWaiting);
+    }
+  }
+
+  // Returns a row for each holder.
+  std::string Holders() {
+    const std::unique_ptr<AnalysisSink> sink = Run();
+    ExpectSameHoweverCut(
+        events_.events(), [](AnalysisSink::Options options) { return MakeSink(options); }, TextOf);
+    std::string text;
+    for (const WaitHolder& holder : StatsOf(*sink).holders()) {
+      absl::StrAppend(&text, HolderText(holder, sink->interner()), ": ", holder.time, "\n");
+    }
+    return text;
+  }
+
   // Returns the rows without the last numbers.
   std::string Text() {
-    events_.Sync(1000, 2);
-    const std::unique_ptr<AnalysisSink> sink = MakeSink();
-    sink->Add(events_.events());
-    EXPECT_TRUE(sink->Finish().ok());
+    const std::unique_ptr<AnalysisSink> sink = Run();
     std::string text;
     for (const WaitGroup& group : StatsOf(*sink).groups()) {
       absl::StrAppend(&text, KeyText(group.key, sink->interner()), ": ", group.durations.count(),
@@ -169,6 +282,14 @@ class Waits {
   }
 
  private:
+  std::unique_ptr<AnalysisSink> Run() {
+    events_.Sync(1000, 2);
+    std::unique_ptr<AnalysisSink> sink = MakeSink();
+    sink->Add(events_.events());
+    EXPECT_TRUE(sink->Finish().ok());
+    return sink;
+  }
+
   BuiltEvents events_;
 };
 
@@ -197,6 +318,103 @@ TEST(WaitStats, KnowTheLockAndWhoUnlockedIt) {
             "sync.(*Mutex).Lock <- main.(*Cache).Get peer: 1 200\n"
             "main.main.func1: sync mutex sync.(*Mutex).Lock: main.(*Cache).Get /p/cache.go:17 -> "
             "sync.(*Mutex).Lock <- main.main goroutine: 1 100\n");
+}
+
+// Goroutine 9 has the lock, and sleeps.
+TEST(WaitStats, KnowWhatWasDoneUnderTheLock) {
+  const StackFrame sleep[] = {{1, "time.Sleep", "/go/src/time/sleep.go", 1},
+                              {2, "main.load", "/p/main.go", 2},
+                              {3, "main.save", "/p/main.go", 3}};
+  const StackFrame unlock[] = {{4, "sync.(*Mutex).Unlock", "/go/src/sync/mutex.go", 5},
+                               {5, "main.save", "/p/main.go", 6}};
+  Waits waits;
+  waits.Wait(7, 10, "sync", kLock);
+  waits.Wait(9, 30, "sleep", sleep);
+  waits.Wake(9, 80, -1, {});
+  waits.Start(9, 85);
+  waits.Wake(7, 110, 9, unlock);
+  EXPECT_EQ(waits.Holders(),
+            "mutex: main.main.func1 in main.(*Cache).Get /p/cache.go:17 <- main.save: Waiting "
+            "(sleep) in main.load: 50\n"
+            "mutex: main.main.func1 in main.(*Cache).Get /p/cache.go:17 <- main.save: Running in "
+            "main.save: 25\n"
+            "mutex: main.main.func1 in main.(*Cache).Get /p/cache.go:17 <- main.save: Running in "
+            "main.load: 20\n"
+            "mutex: main.main.func1 in main.(*Cache).Get /p/cache.go:17 <- main.save: Runnable in "
+            "main.load: 5\n");
+}
+
+// Both waits begin in the first generation and end in the third. Only the last one is followed, but
+// with what is known from the first.
+TEST(WaitStats, KnowWhatCrossesGenerations) {
+  const StackFrame sleep[] = {{1, "time.Sleep", "/go/src/time/sleep.go", 1},
+                              {2, "main.load", "/p/main.go", 2},
+                              {3, "main.save", "/p/main.go", 3}};
+  const StackFrame unlock[] = {{4, "sync.(*Mutex).Unlock", "/go/src/sync/mutex.go", 5},
+                               {5, "main.save", "/p/main.go", 6}};
+  Waits waits;
+  waits.Wait(7, 10, "sync", kLock);
+  waits.Wait(9, 30, "sleep", sleep);
+  waits.Next(100, {7, 9});
+  waits.Next(200, {7, 9});
+  waits.Wake(9, 280, -1, {});
+  waits.Start(9, 285);
+  waits.Wake(7, 310, 9, unlock);
+  EXPECT_EQ(waits.Holders(),
+            "mutex: main.main.func1 in main.(*Cache).Get /p/cache.go:17 <- main.save: Waiting "
+            "(sleep) in main.load: 80\n"
+            "mutex: main.main.func1 in main.(*Cache).Get /p/cache.go:17 <- main.save: Running in "
+            "main.save: 25\n"
+            "mutex: main.main.func1 in main.(*Cache).Get /p/cache.go:17 <- main.save: Runnable in "
+            "main.load: 5\n");
+}
+
+// Where a goroutine started says less than what it called, unless the program named it.
+TEST(WaitStats, NameHoldersByWhatTheyCalled) {
+  const auto holder = [](absl::string_view start) {
+    const StackFrame unlock[] = {{4, "sync.(*Mutex).Unlock", "/go/src/sync/mutex.go", 5},
+                                 {5, "main.load", "/p/main.go", 6},
+                                 {6, "main.get", "/p/main.go", 7},
+                                 {7, start, "/p/main.go", 8}};
+    Waits waits;
+    waits.Wait(7, 10, "sync", kLock);
+    waits.Wake(7, 20, 1, unlock);
+    return waits.Holders();
+  };
+  for (const absl::string_view start :
+       {"main.main", "main.main.func1", "main.serve.func2.1", "main.serve.gowrap3"}) {
+    EXPECT_EQ(holder(start),
+              "mutex: main.main.func1 in main.(*Cache).Get /p/cache.go:17 <- main.get: Running in "
+              "main.load: 10\n");
+  }
+  for (const absl::string_view start : {"main.worker", "main.functions", "main.(*T).func3Call"}) {
+    EXPECT_EQ(holder(start), absl::StrCat("mutex: main.main.func1 in main.(*Cache).Get "
+                                          "/p/cache.go:17 <- ",
+                                          start, ": Running in main.load: 10\n"));
+  }
+}
+
+// Goroutine 7 begins task 1, goroutine 8 has a region of task 2, and goroutine 9 of none.
+TEST(WaitStats, KnowTheTasksThatWait) {
+  using enum EventType;
+  Waits waits;
+  waits.Annotate(kUserTaskBegin, 7, 5, 1, "request");
+  waits.Annotate(kUserTaskBegin, 7, 6, 2, "batch");
+  waits.Annotate(kUserRegionBegin, 8, 8, 2, "part");
+  waits.Annotate(kUserRegionBegin, 9, 9, kBackgroundTask.value, "idle");
+  for (const int64_t g : {8, 9}) waits.Wait(g, 10 + g, "sync", kLock);
+  waits.Annotate(kUserTaskEnd, 7, 30, 2, "");
+  waits.Wait(7, 40, "sync", kLock);
+  waits.Wake(7, 110, 1, kMain);
+  waits.Wake(8, 118, 1, kMain);
+  waits.Wake(9, 119, 1, kMain);
+  EXPECT_EQ(waits.Tasks(), "mutex main.(*Cache).Get /p/cache.go:17: request: 1 70\n");
+  Waits more;
+  more.Annotate(kUserTaskBegin, 7, 5, 2, "batch");
+  more.Annotate(kUserRegionBegin, 8, 8, 2, "part");
+  more.Wait(8, 20, "sync", kLock);
+  more.Wake(8, 50, 1, kMain);
+  EXPECT_EQ(more.Tasks(), "mutex main.(*Cache).Get /p/cache.go:17: batch: 1 30\n");
 }
 
 TEST(WaitStats, TellLocksFromWaitGroupsAndFromTheRuntime) {

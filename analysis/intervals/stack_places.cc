@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "analysis/intervals/runtime_functions.h"
 
@@ -65,6 +66,18 @@ constexpr absl::string_view kInputCalls[] = {
     "syscall.Read",      "syscall.accept", "syscall.recvfrom",
 };
 
+// The functions in which goroutines wait for the garbage collector.
+constexpr absl::string_view kGcCalls[] = {"runtime.gcStart", "runtime.gcAssistAlloc"};
+
+// Whether a function in which a goroutine starts says little about what it does: main.main, and
+// functions that the compiler names, such as main.main.func1 and main.serve.gowrap2.
+bool SaysLittle(absl::string_view function) {
+  absl::string_view name = function.substr(function.find_last_of('.') + 1);
+  if (!absl::ConsumePrefix(&name, "func")) absl::ConsumePrefix(&name, "gowrap");
+  const auto is_digit = [](char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)); };
+  return function == "main.main" || (!name.empty() && absl::c_all_of(name, is_digit));
+}
+
 // Whether a frame below the place only says how the runtime does what the program asked for:
 // runtime.chanrecv1, but not runtime.GC.
 bool IsHidden(absl::string_view library) {
@@ -81,6 +94,14 @@ FrameKind KindOf(const StackFrame& frame) {
   }
   return IsStandard(frame.func) || IsOfDependency(frame) ? FrameKind::kLibrary
                                                          : FrameKind::kProgram;
+}
+
+WaitObject ObjectOf(absl::string_view reason, const StackPlace& place) {
+  if (reason.empty() || reason == "sync") return place.object;
+  if (reason == "sync.(*Cond).Wait") return WaitObject::kCond;
+  if (reason == "chan send" || reason == "chan receive") return WaitObject::kChannel;
+  if (reason == "select") return WaitObject::kSelect;
+  return WaitObject::kOther;
 }
 
 const StackPlace& StackPlaces::Of(StackId stack) {
@@ -104,6 +125,10 @@ StackPlace StackPlaces::Find(StackId stack) const {
   found.is_system = IsOfSystem(interner_.String(found.root));
   found.is_deadline = absl::StartsWith(interner_.String(found.root), "context.WithDeadline");
 
+  found.is_connection = interner_.String(found.root) == "net/http.(*conn).serve";
+  bool reads = false;
+  bool handles = false;
+
   // The innermost frame of the program, else of a dependency, else one that is not part of how Go
   // works.
   std::optional<size_t> program;
@@ -113,18 +138,25 @@ StackPlace StackPlaces::Find(StackId stack) const {
     const StackFrame frame = interner_.Frame(frames[i]);
     found.is_system |= absl::StartsWith(frame.func, "net/http/pprof.");
     found.awaits_input |= StartsWithAny(frame.func, kInputCalls);
+    found.is_in_gc |= StartsWithAny(frame.func, kGcCalls);
+    reads |= frame.func == "net.(*conn).Read";
+    handles |= frame.func == "net/http.serverHandler.ServeHTTP";
     // The function that cgo makes for a call of C stands for C.
     if (absl::StrContains(frame.func, "._Cfunc_")) continue;
     if (!IsStandard(frame.func)) {
       if (!dependency.has_value()) dependency = i;
       if (IsOfDependency(frame)) continue;
       if (!program.has_value()) program = i;
-      found.outermost = interner_.FrameWithIds(frames[i]).func;
+      const bool is_start = i + 1 == frames.size();
+      if (found.outermost == StringId::kEmpty || !is_start || !SaysLittle(frame.func)) {
+        found.outermost = interner_.FrameWithIds(frames[i]).func;
+      }
     } else if (!other.has_value() && !IsOfLibrary(frame.func) &&
                !absl::StartsWith(frame.func, "syscall.")) {
       other = i;
     }
   }
+  found.awaits_request = found.is_connection && reads && !handles;
   const size_t at = program.has_value()      ? *program
                     : dependency.has_value() ? *dependency
                     : other.has_value()      ? *other

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "gotrace/interner.h"
 #include "gotrace/wait_stats.h"
 
@@ -16,7 +17,8 @@ struct StackPlace {
   WaitPlace place;
 
   // The function of the outermost frame of the program, and of the outermost frame, in which the
-  // goroutine started.
+  // goroutine started. If that is main.main or a function without a name, the program's next
+  // function says more.
   StringId outermost = StringId::kEmpty;
   StringId root = StringId::kEmpty;
 
@@ -31,6 +33,14 @@ struct StackPlace {
   // Whether it is the goroutine with which a context calls what its deadline ends.
   bool is_deadline = false;
 
+  // Whether it waits for the garbage collector: for a cycle to begin, or in a mark assist.
+  bool is_in_gc = false;
+
+  // Whether the goroutine serves a connection of net/http; and whether it is outside of the handler
+  // and reads.
+  bool is_connection = false;
+  bool awaits_request = false;
+
   // Whether the stack is in a call that waits for input, for another process or for a signal.
   bool awaits_input = false;
 };
@@ -42,6 +52,15 @@ enum class FrameKind : uint8_t {
   kRuntime,  // Package runtime, or a package below runtime/ or internal/.
 };
 FrameKind KindOf(const StackFrame& frame);
+
+// Returns for what a goroutine waits for `reason`, in a stack with this place. What only the stack
+// says holds for reason "sync", and for waits that began before the trace, which have no reason.
+// The runtime's own semaphores have the same reason, and another stack.
+WaitObject ObjectOf(absl::string_view reason, const StackPlace& place);
+
+inline bool IsLock(WaitObject object) {
+  return object == WaitObject::kMutex || object == WaitObject::kRWMutex;
+}
 
 // Finds the places of stacks, each once.
 class StackPlaces {

@@ -300,6 +300,8 @@ bool IsProcRaised(const Suspicion& candidate, const TraceSummary& summary) {
     case SuspicionKind::kTimeouts:
     case SuspicionKind::kPool:
     case SuspicionKind::kLeak:
+    case SuspicionKind::kSlowTasks:
+    case SuspicionKind::kStage:
       break;
   }
   return false;

@@ -9,10 +9,12 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/runtime_functions.h"
 #include "analysis/intervals/stack_places.h"
+#include "analysis/summary/path_suspicions.h"
 #include "analysis/summary/proc_suspicions.h"
 #include "analysis/summary/sleep_loops.h"
 
@@ -127,6 +129,13 @@ class Candidates {
 
   void AddWaits(const WaitGroup& group);
   void AddChannelWaits(const WaitGroup& group);
+  void AddHolder(const WaitHolder& holder);
+  void AddTask(const WaitTask& task);
+  // Returns the candidate for a lock that goroutines wait for in a place.
+  Suspicion& LockIn(const WaitPlace& place) {
+    return Of(SuspicionKind::kLock, StringId::kEmpty, StringId::kEmpty, place, /*by_line=*/false)
+        .suspicion;
+  }
   void AddLeaks();
   void AddLeak(const BlockedIn& in, const std::vector<const BlockedGoroutine*>& blocked);
 
@@ -182,10 +191,12 @@ void Candidates::AddWaits(const WaitGroup& group) {
   switch (key.object) {
     case WaitObject::kMutex:
     case WaitObject::kRWMutex: {
-      Suspicion& lock = Of(SuspicionKind::kLock, StringId::kEmpty, StringId::kEmpty, key.place,
-                           /*by_line=*/false)
-                            .suspicion;
+      Suspicion& lock = LockIn(key.place);
       AddLost(group, &lock);
+      if (key.object == WaitObject::kRWMutex && key.release != StringId::kEmpty) {
+        const bool by_reader = absl::EndsWith(interner_.String(key.release), "RUnlock");
+        AddTime(static_cast<int64_t>(group.durations.sum()), by_reader ? &lock.own : &lock.peers);
+      }
       if (key.end != WaitEnd::kOpen) return;
       lock.longest = std::max(lock.longest, static_cast<int64_t>(group.durations.max()));
       return;
@@ -218,6 +229,24 @@ void Candidates::AddChannelWaits(const WaitGroup& group) {
   }
   if (key.end == WaitEnd::kPeer) return AddLost(group, &pool.suspicion);
   pool.suspicion.others.Merge(group.durations);
+}
+
+void Candidates::AddHolder(const WaitHolder& holder) {
+  if (!IsLock(holder.object) || holder.place.function == StringId::kEmpty) return;
+  const bool has_reason = holder.state != GoState::kRunnable && holder.doing != StringId::kEmpty;
+  LockIn(holder.place)
+      .culprits.push_back(
+          {.function = Text(holder.holder),
+           .library = Text(holder.function),
+           .count = holder.count,
+           .time = holder.time,
+           .reason = has_reason ? Text(holder.doing) : std::string(GoStateName(holder.state))});
+}
+
+void Candidates::AddTask(const WaitTask& task) {
+  if (!IsLock(task.object) || task.place.function == StringId::kEmpty) return;
+  LockIn(task.place)
+      .tasks.push_back({.function = Text(task.type), .count = task.count, .time = task.time});
 }
 
 // A goroutine is taken to be blocked permanently if it has been for many times as long as any other
@@ -263,6 +292,8 @@ void Candidates::AddLeak(const BlockedIn& in, const std::vector<const BlockedGor
 
 std::vector<Suspicion> Candidates::Find() {
   for (const WaitGroup& group : input_.waits) AddWaits(group);
+  for (const WaitHolder& holder : input_.holders) AddHolder(holder);
+  for (const WaitTask& task : input_.tasks) AddTask(task);
   AddLeaks();
   std::vector<Suspicion> all;
   for (auto& [key, candidate] : found_) {
@@ -298,6 +329,8 @@ bool IsRaised(const Suspicion& candidate, const TraceSummary& summary) {
     case SuspicionKind::kTimeouts:
       return has_many && AreTimeouts(candidate);
     case SuspicionKind::kPool:
+      // Workers that others wait for.
+      if (candidate.function.empty()) return IsPathRaised(candidate, summary);
       return candidate.lost.count() + candidate.others.count() >= spec.count &&
              IsPool(candidate, summary);
     case SuspicionKind::kLeak:
@@ -317,6 +350,10 @@ bool IsRaised(const Suspicion& candidate, const TraceSummary& summary) {
              IsPolling(candidate);
     case SuspicionKind::kImbalance:
       return has_many;
+    case SuspicionKind::kStage:
+      return IsPathRaised(candidate, summary);
+    case SuspicionKind::kSlowTasks:
+      return candidate.others.count() >= spec.count && IsPathRaised(candidate, summary);
   }
   return false;
 }

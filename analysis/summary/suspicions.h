@@ -16,6 +16,8 @@ namespace gotrace::internal {
 // What is known of one trace or window, for FindCandidates().
 struct CandidateInput {
   absl::Span<const WaitGroup> waits;
+  absl::Span<const WaitHolder> holders;
+  absl::Span<const WaitTask> tasks;
   absl::Span<const BlockedGoroutine> blocked;
   int64_t begin = 0;
   int64_t duration = 0;

@@ -9,15 +9,19 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "analysis/core/time_sums.h"
+#include "analysis/goroutines/holder_sums.h"
+#include "analysis/intervals/recent_states.h"
 #include "analysis/intervals/runtime_functions.h"
 #include "analysis/intervals/stack_places.h"
 #include "analysis/intervals/sums_by_start.h"
 #include "analysis/summary/generation_begins.h"
 #include "analysis/summary/network_waits.h"
+#include "analysis/summary/path_suspicions.h"
 #include "analysis/summary/proc_suspicions.h"
 #include "analysis/summary/sleep_loops.h"
 #include "analysis/summary/suspicions.h"
 #include "analysis/summary/work_batches.h"
+#include "analysis/tasks/slow_spans.h"
 #include "gotrace/event_type.h"
 #include "gotrace/gc_stats.h"
 #include "gotrace/goroutine_stats.h"
@@ -93,7 +97,7 @@ bool IsBefore(const Suspicion& a, const Suspicion& b) {
 }
 
 auto KeyOf(const Suspicion::Part& row) {
-  return std::tie(row.function, row.library, row.file, row.line);
+  return std::tie(row.function, row.library, row.file, row.line, row.reason);
 }
 void AddRow(const Suspicion::Part& row, Suspicion::Part* sum) {
   sum->count += row.count;
@@ -174,6 +178,7 @@ void Suspicion::Merge(const Suspicion& other) {
   MergeRows(other.places, &places);
   MergeRows(other.culprits, &culprits);
   MergeRows(other.victims, &victims);
+  MergeRows(other.tasks, &tasks);
 }
 
 std::vector<Suspicion> TraceSummary::Suspicions() const {
@@ -181,6 +186,7 @@ std::vector<Suspicion> TraceSummary::Suspicions() const {
   for (const Suspicion& candidate : candidates) {
     if (internal::IsRaised(candidate, *this)) raised.push_back(candidate);
   }
+  internal::DropRegionsOfTasks(&raised);
   return raised;
 }
 
@@ -237,7 +243,12 @@ class SummaryStats::Impl {
         waits_(interner, {.filter = FilterOf(window)}),
         network_(interner),
         sleeps_(interner),
-        batches_(interner) {}
+        batches_(interner),
+        recent_(interner),
+        holders_(interner, FollowedWaits()),
+        slow_spans_(interner) {
+    SetPathWindow();
+  }
 
   void Begin(int64_t trace_start, EventFilter::Times window) {
     window_ = window_.And(window);
@@ -247,6 +258,7 @@ class SummaryStats::Impl {
     gc_.Begin(trace_start, window);
     leaks_.Begin(trace_start, window);
     waits_.Begin(trace_start, window);
+    SetPathWindow();
   }
   void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
@@ -271,6 +283,23 @@ class SummaryStats::Impl {
     options.filter = FilterOf(window);
     return options;
   }
+  // The suspicions that are about channels need a fifth of the trace in such waits, so that many
+  // are too short to matter.
+  static internal::HolderSums::Options FollowedWaits() {
+    internal::HolderSums::Options options;
+    for (const WaitObject object :
+         {WaitObject::kMutex, WaitObject::kRWMutex, WaitObject::kChannel}) {
+      options.objects[static_cast<size_t>(object)] = true;
+    }
+    options.shortest_channel_wait = 20'000;
+    options.channel_steps = 64;
+    return options;
+  }
+  void SetPathWindow() {
+    holders_.SetFilter(FilterOf(window_));
+    slow_spans_.SetWindow(window_);
+  }
+  void AddToPaths(const Event& event);
 
   struct PlaceKey {
     LatencyKind kind = LatencyKind::kBlocked;
@@ -303,6 +332,10 @@ class SummaryStats::Impl {
   internal::WorkBatches batches_;
   std::vector<TraceSummary::Generation> generations_;
   internal::GenerationBegins begins_;
+  internal::RecentStates recent_;  // For the next two.
+  internal::HolderSums holders_;
+  internal::SlowSpans slow_spans_;
+  internal::Creations creations_;
   int64_t begin_ = std::numeric_limits<int64_t>::max();
   TraceSummary summary_;
   absl::flat_hash_map<PlaceKey, TraceSummary::Place> places_;  // Without texts.
@@ -323,6 +356,7 @@ void SummaryStats::Impl::AddEvents(absl::Span<const Event> events) {
   runs_.AddEvents(events);
   begin_ = std::min(begin_, events.front().time());
   for (const Event& event : events) {
+    AddToPaths(event);
     if (!window_.Has(event.time())) continue;
     ++summary_.events;
     begins_.Add(event, [this](const TraceSummary::Generation& generation) {
@@ -335,6 +369,11 @@ void SummaryStats::Impl::AddEvents(absl::Span<const Event> events) {
   }
 }
 
+void SummaryStats::Impl::AddToPaths(const Event& event) {
+  holders_.Add(event, &recent_);
+  slow_spans_.Add(event, &recent_);
+}
+
 void SummaryStats::Impl::AddGoroutine(const GoInterval& interval) {
   goroutines_.AddGoroutine(interval);
   latencies_.AddGoroutine(interval);
@@ -345,6 +384,7 @@ void SummaryStats::Impl::AddGoroutine(const GoInterval& interval) {
   network_.AddGoroutine(interval);
   sleeps_.AddGoroutine(interval);
   batches_.AddGoroutine(interval);
+  if (interval.starts_life) creations_.Add(interval.begun_by.stack, interval.stack);
   auto& entry = runs_.Begin(interval);
   if (interval.state == GoState::kRunning) {
     const Interval seen = interval.Seen();
@@ -370,6 +410,10 @@ void SummaryStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   network_.Merge(next.network_, ids);
   sleeps_.Merge(next.sleeps_, ids);
   batches_.Merge(next.batches_, ids);
+  const internal::RecentStates::Ids path_ids = recent_.Merge(next.recent_, ids);
+  holders_.Merge(next.holders_, path_ids);
+  slow_spans_.Merge(next.slow_spans_, path_ids);
+  creations_.Merge(next.creations_, ids);
   runs_.Merge(next.runs_, ids);
   for (const auto& [key, more] : next.places_) {
     TraceSummary::Place& place = places_[{key.kind, ids(key.reason), ids(key.function)}];
@@ -487,7 +531,11 @@ void SummaryStats::Impl::Finish(int64_t end) {
     leak.longest = group.longest;
   }
   Combine(&summary_.leaks);
+  const std::vector<WaitHolder> holders = holders_.Holders(recent_);
+  const std::vector<WaitTask> tasks = holders_.Tasks(recent_);
   summary_.candidates = internal::FindCandidates({.waits = waits_.groups(),
+                                                  .holders = holders,
+                                                  .tasks = tasks,
                                                   .blocked = leaks_.blocked(),
                                                   .begin = begin,
                                                   .duration = summary_.duration},
@@ -501,10 +549,18 @@ void SummaryStats::Impl::Finish(int64_t end) {
   AddCandidates(network_.FindCandidates(summary_.duration));
   AddCandidates(sleeps_.FindCandidates(summary_.duration));
   AddCandidates(batches_.FindCandidates(summary_.duration));
+  AddCandidates(internal::FindSlowTasks(slow_spans_.Finish(recent_), summary_.duration, interner_));
+  const internal::StageInput stages = {.holders = holders,
+                                       .waits = waits_.groups(),
+                                       .goroutines = goroutines_.groups(),
+                                       .creations = creations_,
+                                       .duration = summary_.duration};
+  AddCandidates(internal::FindStages(stages, interner_));
   for (Suspicion& candidate : summary_.candidates) {
     Combine(&candidate.places);
     Combine(&candidate.culprits);
     Combine(&candidate.victims);
+    Combine(&candidate.tasks);
   }
   Combine(&summary_.candidates);
   for (const auto& [key, run] : runs_.sums()) {

@@ -107,6 +107,7 @@ void VisitPart(T& part, const Visit& visit) {
   visit("line", part.line);
   visit("count", part.count);
   visit("time_ns", part.time);
+  visit("reason", part.reason);
 }
 
 template <class T, class Visit>
@@ -133,6 +134,7 @@ void VisitCandidate(T& candidate, const Visit& visit) {
   visit("places", candidate.places);
   visit("culprits", candidate.culprits);
   visit("victims", candidate.victims);
+  visit("tasks", candidate.tasks);
 }
 
 template <class T, class Visit>
@@ -357,6 +359,7 @@ void AppendSuspicion(const TraceSummary::Suspicion& suspicion, const TraceSummar
   json->EndObject();
   write("culprits", suspicion.culprits);
   write("victims", suspicion.victims);
+  write("tasks", suspicion.tasks);
   json->Member("text", absl::string_view(SuspicionText(suspicion, summary)));
   json->Member("command", SuspicionCommand(suspicion.kind));
   json->EndObject();

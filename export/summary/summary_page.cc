@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -160,10 +161,42 @@ std::string LargestText(const std::vector<Part>& parts) {
   return text;
 }
 
-// " Victims: main.main.func1, main.page 12%.", or nothing if there are none.
+// " Held by main.save (98.1%), mostly sleep in main.load (97.2%).", or nothing if nobody is known.
+std::string HeldByText(const Suspicion& suspicion) {
+  std::map<std::string, int64_t> times;
+  for (const Part& culprit : suspicion.culprits) {
+    int64_t& time = times[culprit.function];
+    time = TraceClock::Add(time, culprit.time);
+  }
+  const auto longest =
+      absl::c_max_element(times, [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (longest == times.end()) return "";
+  const auto share = [&](int64_t time) { return Percent(ShareOf(time, suspicion.Cost())); };
+  const Part& most = suspicion.culprits.front();
+  return absl::StrCat(" Held by ", NameOrUnknown(longest->first), " (", share(longest->second),
+                      "), mostly ", most.reason,
+                      most.library.empty() ? "" : absl::StrCat(" in ", most.library), " (",
+                      share(most.time), ").");
+}
+
+// " Waits for readers: 93.0%, for writers: 7.0%.", or nothing if it is no RWMutex.
+std::string ReadersText(const Suspicion& suspicion) {
+  if (suspicion.own == 0 && suspicion.peers == 0) return "";
+  return absl::StrCat(" Waits for readers: ", Percent(ShareOf(suspicion.own, suspicion.Cost())),
+                      ", for writers: ", Percent(ShareOf(suspicion.peers, suspicion.Cost())), ".");
+}
+
+// " Victims: main.main.func1, main.page 12%; in tasks of type request 92.0%.", or nothing if there
+// are none.
 std::string VictimsText(const Suspicion& suspicion) {
   if (suspicion.victims.empty()) return "";
-  return absl::StrCat(" Victims: ", LargestText(suspicion.victims), ".");
+  std::string text = absl::StrCat(" Victims: ", LargestText(suspicion.victims));
+  if (!suspicion.tasks.empty()) {
+    const Part& most = suspicion.tasks.front();
+    absl::StrAppend(&text, "; in tasks of type ", NameOrUnknown(most.function), " ",
+                    Percent(ShareOf(most.time, suspicion.Cost())));
+  }
+  return absl::StrCat(text, ".");
 }
 
 // Returns the words of a text between which a line may end: a number stays with its unit, and a
@@ -214,6 +247,56 @@ void AppendSuspicions(const TraceSummary& summary, size_t width, TextBuffer* out
 // "12.2% of the Ps' time"
 std::string ProcShareText(int64_t time, const TraceSummary& summary) {
   return absl::StrCat(Percent(ShareOf(time, summary.procs.Total())), " of the Ps' time");
+}
+
+// "tasks of type request"
+std::string SlowKindText(const Suspicion& s) {
+  if (s.reason == "request") return "HTTP requests";
+  return absl::StrCat(s.reason, "s of type ", NameOrUnknown(s.function));
+}
+
+// "sleep in main.load main.go:7 98.2%, Running in main.serve main.go:9 1.1%; 40.0% was locks."
+std::string SlowTasksText(const Suspicion& s) {
+  const auto length = [&](double q) { return FormatNanoseconds(Signed(s.others.Quantile(q))); };
+  std::string text = absl::StrCat(s.grown, " of ", s.others.count(), " ", SlowKindText(s),
+                                  " took more than four times the median (p50 ", length(0.5),
+                                  ", p99 ", length(0.99), ", up to ", length(1), ").");
+  const auto share = [&](int64_t time) { return Percent(ShareOf(time, s.peers)); };
+  absl::string_view before = " The slowest: ";
+  for (size_t i = 0; i < std::min(s.places.size(), kVictims); ++i) {
+    const Part& part = s.places[i];
+    if (i > 0 && ShareOf(part.time, s.peers) < kNamedShare) break;
+    absl::StrAppend(&text, before, part.reason, " in ", PlaceText(part), " ", share(part.time));
+    before = ", ";
+  }
+  for (const Part& part : s.culprits) {
+    if (ShareOf(part.time, s.peers) < kNamedShare) break;
+    absl::StrAppend(&text, before, part.reason, " ", share(part.time));
+    before = ", ";
+  }
+  return absl::StrCat(text, before == ", " ? "." : "");
+}
+
+// What goroutines of one function did while others waited for them, as a stage or as a pool.
+std::string StageText(const Suspicion& s) {
+  const std::string start = NameOrUnknown(s.start);
+  std::string text = absl::StrCat(
+      s.kind == SuspicionKind::kPool ? absl::StrCat("All goroutines of ", start, " were busy: ")
+                                     : "",
+      s.kind == SuspicionKind::kPool ? "others waited " : "Others waited ",
+      FormatNanoseconds(s.own), " to send to ",
+      s.kind == SuspicionKind::kPool ? "them" : absl::StrCat("goroutines of ", start));
+  const int64_t receive = s.Cost() - s.own;
+  if (receive > 0) {
+    absl::StrAppend(&text, ", and ", FormatNanoseconds(receive), " to receive from them");
+  }
+  absl::StrAppend(&text, ".");
+  if (!s.places.empty()) {
+    const Part& most = s.places.front();
+    absl::StrAppend(&text, " Meanwhile: ", most.reason, " in ", NameOrUnknown(most.function), " ",
+                    Percent(ShareOf(most.time, s.own)), ".");
+  }
+  return absl::StrCat(text, VictimsText(s));
 }
 
 std::string FewProcsText(const Suspicion& s, const TraceSummary& summary) {
@@ -317,7 +400,7 @@ std::string SuspicionText(const Suspicion& s, const TraceSummary& summary) {
       return absl::StrCat(
           count, count == 1 ? " wait" : " waits", " for a lock in ", place, ": ", cost, ", up to ",
           max, Signed(s.lost.max()) == s.longest ? ", and not over when the trace ended" : "", ".",
-          VictimsText(s));
+          HeldByText(s), ReadersText(s), VictimsText(s));
     case SuspicionKind::kSyscalls:
       return absl::StrCat(count, " calls in ", place, ": ", cost, ", p50 ", p50, ", p99 ",
                           FormatNanoseconds(Signed(s.lost.Quantile(0.99))), ", up to ", max, ".",
@@ -328,6 +411,7 @@ std::string SuspicionText(const Suspicion& s, const TraceSummary& summary) {
                           s.deadlines * 2 >= count ? "deadline" : "timer", " after ", p50, ": ",
                           cost, ".", VictimsText(s));
     case SuspicionKind::kPool:
+      if (s.function.empty()) return StageText(s);
       return absl::StrCat("Goroutines of ", NameOrUnknown(s.start), " waited ", cost, " (",
                           s.reason, ") in ", place, ", in ", count,
                           " waits, for other goroutines of the same function.");
@@ -362,6 +446,10 @@ std::string SuspicionText(const Suspicion& s, const TraceSummary& summary) {
           " in all.");
     case SuspicionKind::kImbalance:
       return ImbalanceText(s, summary);
+    case SuspicionKind::kSlowTasks:
+      return SlowTasksText(s);
+    case SuspicionKind::kStage:
+      return StageText(s);
   }
   return "";
 }

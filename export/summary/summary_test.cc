@@ -231,6 +231,23 @@ class Program {
     At(end, events_.Builder(EventType::kGoSyscallEnd, 0, 1, g)
                 .Transition(GoId{g}, GoState::kSyscall, GoState::kRunning));
   }
+  // Goroutine `g` has a task, and a region that is all of it.
+  void Task(int64_t g, int64_t begin, int64_t end, uint64_t id, const Stack& stack) {
+    Know(g);
+    const auto at = [&](int64_t time, EventType type) {
+      EventBuilder builder = events_.Builder(type, 0, 1, g);
+      builder.Task(TaskId{id}).Stack(stack);
+      if (type == EventType::kUserTaskBegin) builder.TaskType("request");
+      if (type == EventType::kUserRegionBegin || type == EventType::kUserRegionEnd) {
+        builder.RegionType("all of it");
+      }
+      At(time, builder);
+    };
+    at(begin, EventType::kUserTaskBegin);
+    at(begin, EventType::kUserRegionBegin);
+    at(end, EventType::kUserRegionEnd);
+    at(end, EventType::kUserTaskEnd);
+  }
   // Goroutine `by` creates goroutine `g`.
   void Create(int64_t g, int64_t time, const Stack& start, int64_t by = 1,
               const Stack& creation = {}) {
@@ -316,6 +333,35 @@ TEST(Suspicions, NameTheLockAndItsVictims) {
       "sync.(*Mutex).Lock:\n                   130 ms, up to 30.0 ms. Victims: main.page"))
       << page;
   EXPECT_TRUE(absl::StrContains(page, "gotrace-dump locks --kind=mutex,rwmutex\n")) << page;
+}
+
+TEST(Suspicions, NameWhoHeldTheLock) {
+  Program program;
+  const Program::Stack sleep = {
+      {1, "time.Sleep", "", 1}, {7, "main.load", "", 3}, {6, "main.save", "", 1}};
+  const Program::Stack unlock = {{5, "sync.(*Mutex).Unlock", "", 1}, {6, "main.save", "", 2}};
+  for (int64_t i = 0; i < 5; ++i) {
+    program.Wait(6, 20 + 100 * i, 35 + 100 * i, "sleep", sleep);
+    program.Wait(7, 10 + 100 * i, 40 + 100 * i, "sync", LockStack(17, "main.page"), 6, unlock);
+  }
+  EXPECT_EQ(SuspicionsOf(program.Summarize()),
+            "lock: 5 waits for a lock in main.(*Cache).Get cache.go:17 -> sync.(*Mutex).Lock: 150 "
+            "ms, up to 30.0 ms. Held by main.save (100.0%), mostly sleep in main.load (50.0%). "
+            "Victims: main.page.\n");
+}
+
+TEST(Suspicions, SayWhetherReadersOrWritersHeldIt) {
+  Program program;
+  const Program::Stack read = {{1, "sync.runtime_SemacquireRWMutexR", "", 1},
+                               {2, "sync.(*RWMutex).RLock", "", 2},
+                               {3, "main.get", "/src/main.go", 3}};
+  const Program::Stack write = {{5, "sync.(*RWMutex).Unlock", "", 1}, {6, "main.put", "", 2}};
+  for (int64_t i = 0; i < 5; ++i) {
+    program.Wait(7, 10 + 100 * i, 40 + 100 * i, "sync", read, 1, write);
+  }
+  EXPECT_EQ(SuspicionsOf(program.Summarize()),
+            "lock: 5 waits for a lock in main.get main.go:3 -> sync.(*RWMutex).RLock: 150 ms, up "
+            "to 30.0 ms. Waits for readers: 0.0%, for writers: 100.0%. Victims: main.get.\n");
 }
 
 TEST(Suspicions, NameADeadlockHoweverFewWait) {
@@ -414,6 +460,83 @@ TEST(Suspicions, NameWhatThereIsTooLittleOf) {
   EXPECT_EQ(SuspicionsOf(program.Summarize()),
             "pool: Goroutines of main.handle waited 400 ms (chan send) in main.withConn "
             "main.go:8, in 20 waits, for other goroutines of the same function.\n");
+}
+
+// Goroutine 8 takes 16 ms for each item, and those that produce them wait for it.
+TEST(Suspicions, NameTheStageThatOthersWaitFor) {
+  const Program::Stack work = {
+      {1, "time.Sleep", "", 1}, {2, "main.work", "", 2}, {3, "main.enrich", "", 3}};
+  const Program::Stack receive = {{4, "runtime.chanrecv1", "", 4}, {3, "main.enrich", "", 5}};
+  const auto summarize = [&](int64_t senders) {
+    const Program::Stack send = {{5, "runtime.chansend1", "", 5}, {6, "main.source", "", 6}};
+    Program program;
+    for (int64_t i = 0; i < 25; ++i) {
+      program.Wait(8, 2 + 20 * i, 17 + 20 * i, "sleep", work);
+      program.Wait(20 + i % senders, 3 + 20 * i, 19 + 20 * i, "chan send", send, 8, receive);
+    }
+    return program.Summarize();
+  };
+  EXPECT_EQ(SuspicionsOf(summarize(1)),
+            "stage: Others waited 400 ms to send to goroutines of main.enrich. Meanwhile: sleep in "
+            "main.work 87.5%. Victims: main.source.\n");
+  EXPECT_EQ(SuspicionsOf(summarize(3)),
+            "pool: All goroutines of main.enrich were busy: others waited 400 ms to send to them. "
+            "Meanwhile: sleep in main.work 87.5%. Victims: main.source.\n");
+}
+
+// Whoever starts a goroutine gives it work. That it waits is no fault.
+TEST(Suspicions, DoNotNameWorkersOfWhoStartedThem) {
+  const Program::Stack start = {{3, "main.worker", "", 3}};
+  const Program::Stack work = {{1, "time.Sleep", "", 1}, {3, "main.worker", "", 4}};
+  const Program::Stack receive = {{4, "runtime.chanrecv1", "", 4}, {3, "main.worker", "", 5}};
+  const Program::Stack send = {{5, "runtime.chansend1", "", 5}, {6, "main.main", "", 6}};
+  for (const bool is_own : {false, true}) {
+    Program program;
+    program.Create(8, 1, start, /*by=*/1, is_own ? send : start);
+    for (int64_t i = 0; i < 25; ++i) {
+      program.Wait(8, 2 + 20 * i, 17 + 20 * i, "sleep", work);
+      program.Wait(7, 3 + 20 * i, 19 + 20 * i, "chan send", send, 8, receive);
+    }
+    EXPECT_EQ(program.Summarize().Suspicions().size(), is_own ? 0 : 1);
+  }
+}
+
+TEST(Suspicions, NameWhatSlowTasksWaitFor) {
+  const Program::Stack sleep = {{1, "time.Sleep", "", 1},
+                                {7, "main.load", "/src/main.go", 3},
+                                {6, "main.page", "/src/main.go", 1}};
+  const Program::Stack page = {{6, "main.page", "/src/main.go", 2}};
+  Program program;
+  for (int64_t i = 0; i < 57; ++i) {
+    program.Task(7, 1 + 2 * i, 2 + 2 * i, static_cast<uint64_t>(i) + 1, page);
+  }
+  for (int64_t i = 0; i < 3; ++i) {
+    program.Task(7, 200 + 250 * i, 400 + 250 * i, static_cast<uint64_t>(i) + 100, page);
+    program.Wait(7, 201 + 250 * i, 399 + 250 * i, "sleep", sleep);
+  }
+  EXPECT_EQ(SuspicionsOf(program.Summarize()),
+            "slow-tasks: 3 of 60 tasks of type request took more than four times the median (p50 "
+            "1.00 ms, p99 200 ms, up to 200 ms). The slowest: sleep in main.load main.go:3 -> "
+            "time.Sleep 99.0%.\n");
+}
+
+// What others are told of is no reason of its own.
+TEST(Suspicions, DoNotRepeatEachOther) {
+  const Program::Stack page = {{6, "main.page", "/src/main.go", 2}};
+  const Program::Stack unlock = {{5, "sync.(*Mutex).Unlock", "", 1}, {6, "main.save", "", 2}};
+  Program program;
+  program.Call(6, 1, 2, page);
+  for (int64_t i = 0; i < 57; ++i) {
+    program.Task(7, 1 + 2 * i, 2 + 2 * i, static_cast<uint64_t>(i) + 1, page);
+  }
+  for (int64_t i = 0; i < 5; ++i) {
+    program.Task(7, 200 + 150 * i, 300 + 150 * i, static_cast<uint64_t>(i) + 100, page);
+    program.Wait(7, 201 + 150 * i, 299 + 150 * i, "sync", LockStack(17, "main.page"), 6, unlock);
+  }
+  EXPECT_EQ(SuspicionsOf(program.Summarize()),
+            "lock: 5 waits for a lock in main.(*Cache).Get cache.go:17 -> sync.(*Mutex).Lock: 490 "
+            "ms, up to 98.0 ms. Held by main.save (100.0%), mostly Running in main.save (100.0%). "
+            "Victims: main.page; in tasks of type request 100.0%.\n");
 }
 
 TEST(Suspicions, NameLeaksThatGrow) {
@@ -771,6 +894,58 @@ TEST(Suspicions, NameWhatKeepsMainWaiting) {
   EXPECT_EQ(found[0].victims[0].function, "main.main");
   EXPECT_GT(found[0].victims[0].time, 1600 * kMillisecond);
   EXPECT_LT(found[0].victims[0].time, 2218 * kMillisecond);
+}
+
+// In these real traces, the programs measured how long they waited.
+TEST(Suspicions, NameTheHolderInARealTrace) {
+  const std::vector<TraceSummary::Suspicion> found =
+      Summarize("../diagnosis/lock.trace").Suspicions();
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].kind, SuspicionKind::kLock);
+  EXPECT_EQ(found[0].function, "main.(*Cache).Get");
+  EXPECT_EQ(found[0].lost.count(), 691);
+  EXPECT_NEAR(static_cast<double>(found[0].Cost()), 12.941e9, 0.01e9);
+  ASSERT_FALSE(found[0].culprits.empty());
+  EXPECT_EQ(found[0].culprits[0].function, "main.worker");
+  EXPECT_EQ(found[0].culprits[0].library, "main.(*Cache).load");
+  EXPECT_EQ(found[0].culprits[0].reason, "sleep");
+  int64_t held = 0;
+  for (const TraceSummary::Suspicion::Part& part : found[0].culprits) held += part.time;
+  EXPECT_LE(held, found[0].Cost());
+  EXPECT_GT(held, found[0].Cost() / 100 * 98);
+  EXPECT_GT(found[0].culprits[0].time, found[0].Cost() / 100 * 97);
+}
+
+TEST(Suspicions, NameTheStageInARealTrace) {
+  const std::vector<TraceSummary::Suspicion> found =
+      Summarize("../diagnosis/stage.trace").Suspicions();
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].kind, SuspicionKind::kStage);
+  EXPECT_EQ(found[0].start, "main.enrich");
+  // Without the time for which those that wait to send are ready after that.
+  EXPECT_LT(found[0].own, 3973 * kMillisecond);
+  EXPECT_GT(found[0].own, 3973 * kMillisecond / 10 * 9);
+  ASSERT_FALSE(found[0].places.empty());
+  EXPECT_EQ(found[0].places[0].function, "main.enrich.func1");
+  EXPECT_EQ(found[0].places[0].reason, "sleep");
+}
+
+TEST(Suspicions, NameWhatSlowTasksWaitForInARealTrace) {
+  const std::vector<TraceSummary::Suspicion> found =
+      Summarize("../diagnosis/slowtask.trace").Suspicions();
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].kind, SuspicionKind::kSlowTasks);
+  EXPECT_EQ(found[0].reason, "task");
+  EXPECT_EQ(found[0].function, "request");
+  EXPECT_EQ(found[0].others.count(), 2400);
+  EXPECT_GE(found[0].grown, 24);
+  EXPECT_NEAR(static_cast<double>(found[0].Cost()), 1.862e9, 0.1e9);
+  ASSERT_FALSE(found[0].places.empty());
+  EXPECT_EQ(found[0].places[0].function, "main.loadFromStore");
+  EXPECT_EQ(found[0].places[0].reason, "sleep");
+  EXPECT_GT(found[0].places[0].time, found[0].peers / 10 * 9);
+  // Regions of these tasks say the same.
+  for (const TraceSummary::Suspicion& one : found) EXPECT_NE(one.reason, "region");
 }
 
 TEST(Suspicions, NamePsThatAreIdle) {

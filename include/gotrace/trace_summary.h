@@ -105,28 +105,45 @@ struct TraceSummary {
       uint64_t line = 0;
       uint64_t count = 0;  // Waits, calls, runs, stops; 0 if they are not counted.
       int64_t time = 0;
+
+      // Culprits of kLock, places of kSlowTasks and kStage: what goroutines did: "Running",
+      // "sleep". The `function` of a culprit is WaitHolder::holder, and `library` the innermost
+      // function. Culprits of kSlowTasks have only this: "lock", "ready", "assists", "stopped".
+      std::string reason = {};
     };
 
     SuspicionKind kind = SuspicionKind::kLock;
-    std::string reason = {};    // As GoInterval::reason; "" for syscalls.
-    std::string start = {};     // kPool, kLeak, kHog, kPolling, kImbalance: the function that the
-                                // goroutines started in.
-    std::string function = {};  // These are the members of WaitPlace, if there is one place for
-    std::string library = {};   // each. A candidate for kLock or kSyscalls is in all lines of a
-    uint64_t line = 0;          // function, and has no `line`.
 
-    // What it costs: waits, calls, stops. Of kLeak: the goroutines' last waits. Of kPolling: half of
-    // each sleep after which there was something to do. Of kImbalance: for each batch of
+    // As GoInterval::reason; "" for syscalls. kSlowTasks: "task", "region" or "request".
+    std::string reason = {};
+
+    // kPool, kLeak, kHog, kPolling, kImbalance, kStage: the function that the goroutines started
+    // in. A kPool without a `function` is about workers that others wait for, and has the members
+    // of a kStage.
+    std::string start = {};
+
+    // These are the members of WaitPlace, if there is one place for each. A candidate for kLock or
+    // kSyscalls is in all lines of a function, and has no `line`. kSlowTasks: `function` is the
+    // type of the tasks or regions.
+    std::string function = {};
+    std::string library = {};
+    uint64_t line = 0;
+
+    // What it costs: waits, calls, stops. Of kLeak: the goroutines' last waits. Of kPolling: half
+    // of each sleep after which there was something to do. Of kImbalance: for each batch of
     // goroutines, how much longer one of them was busy than they were on average.
     Histogram lost;
 
     // kTimeouts, kPool: the other waits in the same place. kIo: those for answers of this program.
     // kPolling: half of each other sleep. kImbalance: how long each of the goroutines was busy.
+    // kSlowTasks: lengths.
     Histogram others;
 
     // What it costs besides `lost`: kFewProcs, kIdleProcs, kHog: the time in which goroutines were
     // ready; kAssists, kGc, kStopped: the same, and time in assists, of mark workers that took a P
-    // from the program, and in waits for GC cycles.
+    // from the program, and in waits for GC cycles; kSlowTasks: the time above the median of those
+    // that take more than four times as long; kStage: in which others waited to send to the
+    // goroutines, or to receive from them.
     int64_t charged = 0;
 
     // kLock: the longest wait that had not ended. kHog: the longest run. kImbalance: how long the
@@ -136,20 +153,38 @@ struct TraceSummary {
 
     uint64_t deadlines = 0;   // kTimeouts: how many of `lost` a context's deadline ended.
     uint64_t goroutines = 0;  // kPool: how many goroutines waited, up to 3.
-    uint64_t grown = 0;       // kLeak: how many blocked after half of the trace.
-    uint64_t empty = 0;       // kPolling: how many of `others` ended with nothing to do.
-    uint64_t runs = 0;        // kHog: the most long runs that one goroutine had.
+
+    // kLeak: how many blocked after half of the trace. kSlowTasks: how many take more than four
+    // times the median. kStage: the pieces of the waits to send.
+    uint64_t grown = 0;
+    uint64_t empty = 0;  // kPolling: how many of `others` ended with nothing to do.
+    uint64_t runs = 0;   // kHog: the most long runs that one goroutine had.
 
     // Parts of the cost: kFewProcs: without the time for which goroutines waited that live long and
-    // need little time; kAssists: in assists; kGc: in waits for cycles to begin or to end.
+    // need little time; kAssists: in assists; kGc: in waits for cycles to begin or to end; kLock:
+    // in waits that a reader of an RWMutex ended; kStage: in waits to send. kSlowTasks: the part of
+    // `peers` that other suspicions are about.
     int64_t own = 0;
-    int64_t peers = 0;  // kHog: what goroutines that started there waited, which is in kFewProcs.
-    int64_t workers =
-        0;  // kGc: how long all mark workers ran, also on Ps that were idle otherwise.
 
-    std::vector<Part> places;    // Where it is: what allocates, stops the world, or keeps a P.
-    std::vector<Part> culprits;  // kFewProcs: what ran. kStopped: what ran until the world stopped.
-    std::vector<Part> victims;   // Whose goroutines lost the time, as far as it is known.
+    // kHog: what goroutines that started there waited, which is in kFewProcs. kLock: waits that a
+    // writer of an RWMutex ended. kSlowTasks: how long the slowest took, as far as is known.
+    // kStage: how long the goroutines waited for channels themselves.
+    int64_t peers = 0;
+
+    // kGc: how long all mark workers ran, also on Ps that were idle otherwise. kStage: how long the
+    // goroutines lived.
+    int64_t workers = 0;
+
+    // Where it is: what allocates, stops the world, or keeps a P; what slow tasks waited for; what
+    // the goroutines of kStage did meanwhile.
+    std::vector<Part> places;
+
+    // kLock: who held it. kFewProcs: what ran. kStopped: what ran until the world stopped.
+    std::vector<Part> culprits;
+    std::vector<Part> victims;  // Whose goroutines lost the time, as far as it is known.
+
+    // kLock: the types of tasks that lost the time, as far as that is known: see WaitTask.
+    std::vector<Part> tasks;
 
     // Returns the time that goroutines lost, in nanoseconds.
     int64_t Cost() const {
@@ -220,7 +255,7 @@ std::vector<TraceSummary::Suspicion> NewSuspicions(const TraceSummary& before,
 
 // Summarises a trace. Memory is in proportion to the distinct stacks in which goroutines wait, to
 // the goroutines that exist at a time, to the events of a generation, to the cycles of the garbage
-// collector, and to the stops of the world.
+// collector, and to the stops of the world. Some 12 MB more hold the last states of goroutines.
 class SummaryStats final : public MergeableAnalysis<SummaryStats> {
  public:
   // Counts only times within `window`. `*interner` must outlive this object.

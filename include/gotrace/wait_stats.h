@@ -81,6 +81,9 @@ struct WaitKey {
   WaitEnd end = WaitEnd::kOpen;
   StringId waker = StringId::kEmpty;  // kPeer, kGoroutine: where it was; as WaitPlace::function.
 
+  // kPeer, kGoroutine: the function of package sync by which it did so: sync.(*RWMutex).RUnlock.
+  StringId release = StringId::kEmpty;
+
   // Whether the goroutine belongs to the runtime, or records the trace.
   bool is_system = false;
 
@@ -93,7 +96,7 @@ struct WaitKey {
   template <class H>
   friend H AbslHashValue(H h, const WaitKey& key) {
     return H::combine(std::move(h), key.state, key.reason, key.start, key.place, key.object,
-                      key.call, key.end, key.waker, key.is_system, key.awaits_input);
+                      key.call, key.end, key.waker, key.release, key.is_system, key.awaits_input);
   }
 };
 
@@ -108,8 +111,50 @@ struct WaitGroup {
   std::array<GoId, kGoroutines> goroutines = {GoId::kNone, GoId::kNone, GoId::kNone};
 };
 
+// What goroutines did while others waited for them. For each wait that a goroutine ended, the time
+// until then is followed back from that goroutine along the critical path (see CriticalPaths):
+// where it waited for another one, that one is on the path. So who is named is who kept all of them
+// waiting, and not who happened to have the lock last.
+struct WaitHolder {
+  // The waits, as in WaitKey.
+  WaitObject object = WaitObject::kOther;
+  StringId reason = StringId::kEmpty;  // kChannel; "" for other objects.
+  StringId start = StringId::kEmpty;
+  WaitPlace place;
+
+  // The goroutines on the paths: the outermost function of the program in which they were or, if
+  // there is none, the function that they started in; and the latter. If they started in main.main
+  // or in a function without a name, the next one of the program counts as the outermost.
+  StringId holder = StringId::kEmpty;
+  StringId holder_start = StringId::kEmpty;
+
+  // What they did there: their state; the reason why they waited or stopped, or "GC mark assist"
+  // if they ran in one; and the innermost function of the program, as WaitPlace::function.
+  GoState state = GoState::kUndetermined;
+  StringId doing = StringId::kEmpty;
+  StringId function = StringId::kEmpty;
+
+  uint64_t count = 0;  // The number of pieces of paths.
+  int64_t time = 0;    // The part of the waits, in nanoseconds.
+};
+
+// The waits of goroutines that were in tasks of one type: in a region of such a task, or else since
+// they began it. Only waits that a goroutine ended count, and tasks and regions that began in the
+// same generation of the trace.
+struct WaitTask {
+  // The waits, as in WaitHolder.
+  WaitObject object = WaitObject::kOther;
+  StringId reason = StringId::kEmpty;
+  WaitPlace place;
+
+  StringId type = StringId::kEmpty;
+  uint64_t count = 0;
+  int64_t time = 0;  // In nanoseconds.
+};
+
 // Counts waits and syscalls of goroutines by where they are. Memory is in proportion to the
-// distinct keys, and to the goroutines that exist at a time.
+// distinct keys, and to the goroutines that exist at a time. Holders need some 12 MB more, and
+// memory in proportion to the pairs of stacks in which one goroutine waits for another.
 class WaitStats final : public MergeableAnalysis<WaitStats> {
  public:
   // What to count.
@@ -121,6 +166,9 @@ class WaitStats final : public MergeableAnalysis<WaitStats> {
     // Only goroutines that the filter selects are counted, only times within its `times`, and only
     // waits in stacks that its `stacks` select.
     EventFilter filter = {};
+
+    // For which objects, by WaitObject, there are holders() and tasks().
+    std::array<bool, kWaitObjectEnd> holders = {};
   };
 
   // `*interner` must outlive this object.
@@ -135,6 +183,17 @@ class WaitStats final : public MergeableAnalysis<WaitStats> {
 
   // Returns the groups by time, most first, after Finish().
   absl::Span<const WaitGroup> groups() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+
+  // Returns what goroutines of the program waited for, by time, most first, after Finish(). The
+  // times of a place sum to those of its waits, except for waits that no goroutine ended, and
+  // except for the beginnings of waits where a path cannot be followed so far: into the generation
+  // of the trace before the one in which a wait ends; through more than 1024 states, or more than
+  // the last 262,144 of all goroutines; or where there are so many waits that this would take more
+  // time than is in proportion to the events.
+  absl::Span<const WaitHolder> holders() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+
+  // Returns the types of the tasks in which goroutines waited, by time, most first, after Finish().
+  absl::Span<const WaitTask> tasks() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   class Impl;
