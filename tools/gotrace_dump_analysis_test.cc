@@ -266,8 +266,9 @@ TEST_F(AnalysisCommands, SelectTasksAndRegions) {
                    "--log=hex:746865207461736b20626567616e20696e20616e"
                    "206561726c6965722067656e65726174696f6e"}),
             1);
-  EXPECT_EQ(RunDump({"tasks", "--log=hex:0807060504030201", annotations_}).err,
-            "gotrace-dump: " + annotations_ + ": nothing is left with --log=hex:0807060504030201\n");
+  EXPECT_EQ(
+      RunDump({"tasks", "--log=hex:0807060504030201", annotations_}).err,
+      "gotrace-dump: " + annotations_ + ": nothing is left with --log=hex:0807060504030201\n");
   for (const std::string hex : {"hex:", "hex:0", "hex:0g"}) {
     const SubprocessResult wrong = RunDump({"tasks", absl::StrCat("--log=", hex), "-"});
     EXPECT_EQ(wrong.exit_code, 2);

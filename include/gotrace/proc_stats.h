@@ -31,8 +31,8 @@ struct ProcTimes {
   int64_t idle = 0;       // It ran nothing, although GOMAXPROCS allowed it to.
   int64_t stopped = 0;    // It was idle, and the world was stopped.
 
-  // Return the sum of all times; of all times but `idle` and `stopped`; and of those in which it ran
-  // goroutines: `user`, `gc` and `assist`.
+  // Return the sum of all times; of all times but `idle` and `stopped`; and of those in which it
+  // ran goroutines: `user`, `gc` and `assist`.
   int64_t Total() const;
   int64_t Busy() const;
   int64_t Running() const;

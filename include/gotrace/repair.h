@@ -149,8 +149,9 @@ struct RepairOptions {
 };
 
 // Repairs the trace that `open` opens, and passes the result to `sink`. Go 1.27's reader accepts
-// the result; this is verified before `sink` is called. A sound trace is passed on unchanged, except
-// for a wrong frequency (RepairPlan::clock_divisor), but decompressed. If `plan` is not nullptr, stores the changes there: see DescribeRepair().
+// the result; this is verified before `sink` is called. A sound trace is passed on unchanged,
+// except for a wrong frequency (RepairPlan::clock_divisor), but decompressed. If `plan` is not
+// nullptr, stores the changes there: see DescribeRepair().
 //
 // Returns an error, without having called `sink`, where PlanRepair() does, and kDataLoss without a
 // fault if nothing of the trace can be saved; `*plan` then says why. Otherwise returns the first
