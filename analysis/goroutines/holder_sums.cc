@@ -50,8 +50,7 @@ int HolderSums::StepsOf(const RecentStates::Wait& wait) {
 
 bool HolderSums::IsSelected(StackId stack, StringId reason) {
   const StackPlace& place = places_.Of(stack);
-  return !place.is_system &&
-         (options_.start.empty() || interner_.String(place.root) == options_.start) &&
+  return !place.is_system && starts_.Has(place.start) && stacks_.Has(stack) &&
          options_.objects[static_cast<size_t>(ObjectOf(interner_.String(reason), place))];
 }
 
@@ -107,10 +106,10 @@ std::vector<WaitHolder> HolderSums::Holders(const RecentStates& states) {
     WaitHolder one;
     one.object = ObjectOf(interner_.String(reason), wait);
     if (one.object == WaitObject::kChannel) one.reason = reason;
-    one.start = wait.root;
+    one.start = wait.start;
     one.place = wait.place;
-    one.holder_start = on_path.root;
-    one.holder = on_path.outermost == StringId::kEmpty ? on_path.root : on_path.outermost;
+    one.holder_start = on_path.start;
+    one.holder = on_path.outermost == StringId::kEmpty ? on_path.start : on_path.outermost;
     one.state = key.state;
     one.doing = states.Resolve(key.reason);
     one.function = on_path.place.function;

@@ -10,12 +10,15 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "analysis/intervals/recent_states.h"
+#include "analysis/intervals/selected_names.h"
+#include "analysis/intervals/selected_stacks.h"
 #include "analysis/intervals/stack_places.h"
 #include "analysis/tasks/goroutine_tasks.h"
 #include "gotrace/event.h"
 #include "gotrace/event_filter.h"
 #include "gotrace/ids.h"
 #include "gotrace/interner.h"
+#include "gotrace/stack_filter.h"
 #include "gotrace/states.h"
 #include "gotrace/wait_stats.h"
 
@@ -27,7 +30,8 @@ class HolderSums {
   // Which waits are followed.
   struct Options {
     std::array<bool, kWaitObjectEnd> objects = {};  // For these objects, by WaitObject.
-    std::string start = {};  // Of goroutines that started in this function; "" for all.
+    std::string start = {};   // Of goroutines that started there: see WaitStats::Options.
+    StackFilter stacks = {};  // In these stacks.
 
     // There may be many waits for channels. Shorter ones are not followed, and others for as many
     // steps.
@@ -39,6 +43,8 @@ class HolderSums {
   HolderSums(Interner* interner, Options options)
       : interner_(*interner),
         options_(std::move(options)),
+        starts_(interner, options_.start, SelectedNames::Of::kWhole),
+        stacks_(interner, options_.stacks),
         places_(interner),
         goroutine_tasks_(interner) {}
 
@@ -102,6 +108,8 @@ class HolderSums {
 
   Interner& interner_;
   const Options options_;
+  SelectedNames starts_;
+  SelectedStacks stacks_;
   EventFilter filter_;
   StackPlaces places_;
   GoroutineTasks goroutine_tasks_;

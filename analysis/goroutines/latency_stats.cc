@@ -12,6 +12,7 @@
 #include "analysis/intervals/range_tracker.h"
 #include "analysis/intervals/selected_names.h"
 #include "analysis/intervals/selected_stacks.h"
+#include "analysis/intervals/start_function.h"
 #include "analysis/intervals/sums_by_start.h"
 #include "analysis/profile/profile_samples.h"
 #include "gotrace/event_type.h"
@@ -142,7 +143,7 @@ void LatencyStats::Impl::AddRange(RuntimeRange range) {
   static_cast<Interval&>(one) = range;
   one.key.reason = range.reason;
   one.key.stack = range.stack;
-  one.key.start = interner_.RootFunctionId(range.stack);
+  one.key.start = internal::StartOf(interner_, range.stack);
   one.goroutine = range.goroutine;
   Add(one, one.goroutine == GoId::kNone ? nullptr : &sums_.Of(one.goroutine));
 }

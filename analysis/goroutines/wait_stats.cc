@@ -84,7 +84,9 @@ class WaitStats::Impl {
         sums_(interner, options_.start),
         has_holders_(absl::c_count(options_.holders, true) > 0),
         recent_(interner),
-        holder_sums_(interner, {.objects = options_.holders, .start = options_.start}) {
+        holder_sums_(interner, {.objects = options_.holders,
+                                .start = options_.start,
+                                .stacks = options_.filter.stacks}) {
     holder_sums_.SetFilter(options_.filter);
   }
 
@@ -185,7 +187,7 @@ void WaitStats::Impl::SetEnd(const GoInterval& interval, const StackPlace& place
   } else if (waker.is_deadline) {
     key->end = WaitEnd::kDeadline;
   } else {
-    const bool is_peer = waker.root != StringId::kEmpty && waker.root == place.root &&
+    const bool is_peer = waker.start != StringId::kEmpty && waker.start == place.start &&
                          interval.ended_by.goroutine != interval.goroutine;
     key->end = is_peer ? WaitEnd::kPeer : WaitEnd::kGoroutine;
     key->waker = waker.place.function;

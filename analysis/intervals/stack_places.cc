@@ -10,6 +10,7 @@
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "analysis/intervals/runtime_functions.h"
+#include "analysis/intervals/start_function.h"
 
 namespace gotrace::internal {
 namespace {
@@ -121,11 +122,11 @@ StackPlace StackPlaces::Find(StackId stack) const {
   StackPlace found;
   const absl::Span<const FrameId> frames = interner_.Frames(stack);
   if (frames.empty()) return found;
-  found.root = interner_.RootFunctionId(stack);
-  found.is_system = IsOfSystem(interner_.String(found.root));
-  found.is_deadline = absl::StartsWith(interner_.String(found.root), "context.WithDeadline");
-
-  found.is_connection = interner_.String(found.root) == "net/http.(*conn).serve";
+  found.start = StartOf(interner_, stack);
+  const absl::string_view start = interner_.String(found.start);
+  found.is_system = IsOfSystem(start);
+  found.is_deadline = absl::StartsWith(start, "context.WithDeadline");
+  found.is_connection = start == "net/http.(*conn).serve";
   bool reads = false;
   bool handles = false;
 
@@ -147,9 +148,10 @@ StackPlace StackPlaces::Find(StackId stack) const {
       if (!dependency.has_value()) dependency = i;
       if (IsOfDependency(frame)) continue;
       if (!program.has_value()) program = i;
-      const bool is_start = i + 1 == frames.size();
+      const StringId function = interner_.FrameWithIds(frames[i]).func;
+      const bool is_start = function == found.start;
       if (found.outermost == StringId::kEmpty || !is_start || !SaysLittle(frame.func)) {
-        found.outermost = interner_.FrameWithIds(frames[i]).func;
+        found.outermost = function;
       }
     } else if (!other.has_value() && !IsOfLibrary(frame.func) &&
                !absl::StartsWith(frame.func, "syscall.")) {

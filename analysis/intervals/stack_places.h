@@ -16,11 +16,11 @@ struct StackPlace {
   // The innermost frame of the program and the function that it called; see WaitPlace.
   WaitPlace place;
 
-  // The function of the outermost frame of the program, and of the outermost frame, in which the
-  // goroutine started. If that is main.main or a function without a name, the program's next
+  // The function of the outermost frame of the program, and the one in which the goroutine started:
+  // see StartFunction. If that is main.main or a function without a name, the program's next
   // function says more.
   StringId outermost = StringId::kEmpty;
-  StringId root = StringId::kEmpty;
+  StringId start = StringId::kEmpty;
 
   // The object of package sync for which the stack waits, and the function that waits for it, as
   // the program calls it; kOther and "" if there is none.

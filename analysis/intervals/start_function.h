@@ -79,6 +79,13 @@ class StartFunction {
   bool is_wrapper_ = false;
 };
 
+// Returns the function in which a goroutine started, as far as one of its stacks says.
+inline StringId StartOf(const Interner& interner, StackId stack) {
+  StartFunction start;
+  start.Learn(interner, stack);
+  return start.name();
+}
+
 }  // namespace gotrace::internal
 
 #endif  // GOTRACE_ANALYSIS_INTERVALS_START_FUNCTION_H_

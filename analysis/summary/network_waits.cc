@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "analysis/intervals/runtime_functions.h"
+#include "analysis/intervals/start_function.h"
 #include "gotrace/states.h"
 
 namespace gotrace::internal {
@@ -88,10 +89,7 @@ bool NetworkWaits::IsWhole(const GoInterval& interval) const {
 
 void NetworkWaits::AddGoroutine(const GoInterval& interval) {
   if (interval.starts_life) {
-    new_[interval.goroutine] = interval.begin;
-    const StringId creator = interner_.RootFunctionId(interval.begun_by.stack);
-    const StringId start = interner_.RootFunctionId(interval.stack);
-    if (creator != StringId::kEmpty && start != StringId::kEmpty) creators_.emplace(start, creator);
+    new_[interval.goroutine] = {interval.begin, interval.begun_by.stack};
   }
   if (interval.state == GoState::kSyscall) {
     AddWrite(interval);
@@ -118,14 +116,17 @@ void NetworkWaits::AddWait(const GoInterval& interval) {
   if (place.place.function == StringId::kEmpty || place.is_system) return;
   const Stack& stack = StackOf(interval.stack);
   if (!is_direct && !(stack.is_exchange && reason == "select")) return;
-  const Key key = {place.root, place.place};
+  const Key key = {place.start, place.place};
   const Peer peer = PeerOf(interval);
   if (is_direct) {
     last_[interval.goroutine] = {interval.begin, peer};
-    if (stack.accepts) acceptors_.insert(place.root);
+    if (stack.accepts) acceptors_.insert(place.start);
     const auto created = new_.find(interval.goroutine);
     if (created != new_.end()) {
-      if (IsWhole(interval) && created->second >= GenerationAt(interval.end)) first_.insert(key);
+      if (IsWhole(interval) && created->second.time >= GenerationAt(interval.end)) {
+        first_.insert(key);
+        creators_.emplace(place.start, StartOf(interner_, created->second.at));
+      }
       new_.erase(created);
     }
   }
@@ -166,6 +167,7 @@ void NetworkWaits::Merge(NetworkWaits& next, const InternerMap& ids) {
   generations_.insert(generations_.end(), next.generations_.begin(), next.generations_.end());
   last_event_ = std::max(last_event_, next.last_event_);
   new_ = std::move(next.new_);
+  for (auto& [id, created] : new_) created.at = ids(created.at);
   last_ = std::move(next.last_);
   writes_ = std::move(next.writes_);
 }

@@ -74,6 +74,12 @@ class NetworkWaits {
     Histogram by_peer[3];
   };
 
+  // When and where a goroutine was created.
+  struct Creation {
+    int64_t time = 0;
+    StackId at = StackId::kNone;
+  };
+
   // The last wait of a goroutine for the network.
   struct LastWait {
     int64_t begin = 0;
@@ -94,13 +100,13 @@ class NetworkWaits {
 
   absl::flat_hash_map<Key, Waits> waits_;
   absl::flat_hash_set<StringId> acceptors_;  // Where goroutines start that accept connections.
-  // Where goroutines start, and where those start that create them.
+  // Where goroutines of `first_` start, and where those start that create them.
   absl::flat_hash_set<std::pair<StringId, StringId>> creators_;
   absl::flat_hash_set<Key> first_;  // Where new goroutines waited for the network first.
 
   std::vector<int64_t> generations_;  // When they began.
   int64_t last_event_ = std::numeric_limits<int64_t>::min();
-  absl::flat_hash_map<GoId, int64_t> new_;  // When goroutines were created that did not wait yet.
+  absl::flat_hash_map<GoId, Creation> new_;  // Of goroutines that did not wait yet.
   absl::flat_hash_map<GoId, LastWait> last_;
   std::deque<std::pair<int64_t, GoId>> writes_;  // The last ends of writes, and who wrote.
 };

@@ -127,8 +127,7 @@ class SlowTasks {
 // Collects what goroutines are waited for.
 class Stages {
  public:
-  Stages(const StageInput& input, const Interner& interner)
-      : input_(input), interner_(interner), creations_(input.creations.Starts(interner)) {}
+  Stages(const StageInput& input, const Interner& interner) : input_(input), interner_(interner) {}
 
   std::vector<Suspicion> Find() {
     for (const WaitHolder& holder : input_.holders) AddHolder(holder);
@@ -161,7 +160,7 @@ class Stages {
     if (holder.object != WaitObject::kChannel || start == StringId::kEmpty) return;
     if (start == holder.start || IsOfSystem(interner_.String(start))) return;
     // Whoever starts goroutines gives them work, or waits for their results.
-    if (creations_.contains({holder.start, start})) return;
+    if (input_.creations.contains({holder.start, start})) return;
     Stage& stage = stages_[start];
     Suspicion& suspicion = stage.suspicion;
     AddTime(holder.time, &suspicion.charged);
@@ -206,7 +205,6 @@ class Stages {
 
   const StageInput& input_;
   const Interner& interner_;
-  const absl::flat_hash_set<std::pair<StringId, StringId>> creations_;
   absl::flat_hash_map<StringId, Stage> stages_;                     // By start.
   absl::flat_hash_map<StringId, absl::flat_hash_set<GoId>> users_;  // Of channels, some of them.
 };
@@ -235,15 +233,6 @@ bool IsStageRaised(const Suspicion& candidate, const TraceSummary& summary) {
 }
 
 }  // namespace
-
-absl::flat_hash_set<std::pair<StringId, StringId>> Creations::Starts(
-    const Interner& interner) const {
-  absl::flat_hash_set<std::pair<StringId, StringId>> starts;
-  for (const auto& [creator, created] : stacks_) {
-    starts.insert({interner.RootFunctionId(creator), interner.RootFunctionId(created)});
-  }
-  return starts;
-}
 
 std::vector<Suspicion> FindStages(const StageInput& input, const Interner& interner) {
   return Stages(input, interner).Find();

@@ -22,29 +22,14 @@ namespace gotrace::internal {
 std::vector<TraceSummary::Suspicion> FindSlowTasks(absl::Span<const SlowSpans::Type> types,
                                                    int64_t duration, const Interner& interner);
 
-// Which goroutines created which.
-class Creations {
- public:
-  // Adds a goroutine that was created at the stack `creator`, and starts at `created`.
-  void Add(StackId creator, StackId created) { stacks_.insert({creator, created}); }
-
-  void Merge(const Creations& next, const InternerMap& ids) {
-    for (const auto& [creator, created] : next.stacks_) Add(ids(creator), ids(created));
-  }
-
-  // Returns the pairs of functions in which the creators and those that they created started.
-  absl::flat_hash_set<std::pair<StringId, StringId>> Starts(const Interner& interner) const;
-
- private:
-  absl::flat_hash_set<std::pair<StackId, StackId>> stacks_;
-};
-
 // What is known of one trace or window, for FindStages().
 struct StageInput {
   absl::Span<const WaitHolder> holders;
   absl::Span<const WaitGroup> waits;
   absl::Span<const GoroutineGroup> goroutines;
-  const Creations& creations;
+  // The functions in which goroutines started, and those in which goroutines started that they
+  // created.
+  const absl::flat_hash_set<std::pair<StringId, StringId>>& creations;
   int64_t duration = 0;
 };
 

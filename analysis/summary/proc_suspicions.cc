@@ -300,6 +300,9 @@ bool IsProcRaised(const Suspicion& candidate, const TraceSummary& summary) {
     case SuspicionKind::kTimeouts:
     case SuspicionKind::kPool:
     case SuspicionKind::kLeak:
+    case SuspicionKind::kIo:
+    case SuspicionKind::kPolling:
+    case SuspicionKind::kImbalance:
     case SuspicionKind::kSlowTasks:
     case SuspicionKind::kStage:
       break;

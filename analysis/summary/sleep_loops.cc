@@ -103,7 +103,7 @@ void SleepLoops::AddSleep(const Sleep& sleep, Goroutine* goroutine) {
 void SleepLoops::Count(const Sleep& sleep, const Gap& gap) {
   const StackPlace& stack = places_.Of(sleep.stack);
   if (stack.is_system || stack.place.function == StringId::kEmpty) return;
-  Loop& loop = loops_[{stack.root, stack.place}];
+  Loop& loop = loops_[{stack.start, stack.place}];
   Histogram& sleeps = gap.is_active ? loop.active : loop.idle[Histogram::BucketOf(gap.run)];
   sleeps.Add(sleep.length / 2);
 }

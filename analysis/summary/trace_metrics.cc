@@ -311,12 +311,11 @@ void TraceMetrics::Impl::AddPlace(const GoInterval& interval) {
   if (!is_call && interval.state != GoState::kWaiting) return;
   const internal::StackPlace& stack = stack_places_.Of(interval.stack);
   if (stack.is_system || stack.place.function == StringId::kEmpty) return;
-  const absl::string_view reason = interner_.String(interval.reason);
-  const bool is_lock = stack.object == WaitObject::kMutex || stack.object == WaitObject::kRWMutex;
-  const TraceMetric metric = is_call ? TraceMetric::kCalls
-                             : is_lock && (reason.empty() || reason == "sync")
-                                 ? TraceMetric::kLockWaits
-                                 : TraceMetric::kOtherWaits;
+  const bool is_lock =
+      internal::IsLock(internal::ObjectOf(interner_.String(interval.reason), stack));
+  const TraceMetric metric = is_call   ? TraceMetric::kCalls
+                             : is_lock ? TraceMetric::kLockWaits
+                                       : TraceMetric::kOtherWaits;
   const PlaceKey one(metric, is_call ? StringId::kEmpty : interval.reason, stack.place.function,
                      stack.place.library);
   const PlaceKey all(metric, StringId::kEmpty, StringId::kEmpty, StringId::kEmpty);

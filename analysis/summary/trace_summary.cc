@@ -8,6 +8,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "analysis/core/time_sums.h"
 #include "analysis/goroutines/holder_sums.h"
 #include "analysis/intervals/recent_states.h"
@@ -129,21 +130,25 @@ void MergeRows(const std::vector<Row>& more, std::vector<Row>* rows) {
   Combine(rows);
 }
 
-// For SumsByStart: the longest run of goroutines that started in a function.
+// For SumsByStart: the longest run of goroutines that started in a function, and where these were
+// created.
 struct RunTraits {
   struct Key {
     StringId start = StringId::kEmpty;
+    StackId created_at = StackId::kNone;  // kNone for the run.
 
     friend bool operator==(const Key&, const Key&) = default;
 
     template <class H>
     friend H AbslHashValue(H h, const Key& key) {
-      return H::combine(std::move(h), key.start);
+      return H::combine(std::move(h), key.start, key.created_at);
     }
   };
   using Value = TraceSummary::Longest;
 
-  static Key MapIds(const InternerMap& ids, const Key& key) { return {ids(key.start)}; }
+  static Key MapIds(const InternerMap& ids, const Key& key) {
+    return {ids(key.start), ids(key.created_at)};
+  }
   static void AddTo(const Value& value, Value* longest) { longest->Merge(value); }
 };
 
@@ -335,7 +340,6 @@ class SummaryStats::Impl {
   internal::RecentStates recent_;  // For the next two.
   internal::HolderSums holders_;
   internal::SlowSpans slow_spans_;
-  internal::Creations creations_;
   int64_t begin_ = std::numeric_limits<int64_t>::max();
   TraceSummary summary_;
   absl::flat_hash_map<PlaceKey, TraceSummary::Place> places_;  // Without texts.
@@ -384,8 +388,10 @@ void SummaryStats::Impl::AddGoroutine(const GoInterval& interval) {
   network_.AddGoroutine(interval);
   sleeps_.AddGoroutine(interval);
   batches_.AddGoroutine(interval);
-  if (interval.starts_life) creations_.Add(interval.begun_by.stack, interval.stack);
   auto& entry = runs_.Begin(interval);
+  if (interval.starts_life) {
+    runs_.Add({.created_at = interval.begun_by.stack}, TraceSummary::Longest(), &entry);
+  }
   if (interval.state == GoState::kRunning) {
     const Interval seen = interval.Seen();
     TraceSummary::Longest run;
@@ -413,7 +419,6 @@ void SummaryStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   const internal::RecentStates::Ids path_ids = recent_.Merge(next.recent_, ids);
   holders_.Merge(next.holders_, path_ids);
   slow_spans_.Merge(next.slow_spans_, path_ids);
-  creations_.Merge(next.creations_, ids);
   runs_.Merge(next.runs_, ids);
   for (const auto& [key, more] : next.places_) {
     TraceSummary::Place& place = places_[{key.kind, ids(key.reason), ids(key.function)}];
@@ -550,10 +555,15 @@ void SummaryStats::Impl::Finish(int64_t end) {
   AddCandidates(sleeps_.FindCandidates(summary_.duration));
   AddCandidates(batches_.FindCandidates(summary_.duration));
   AddCandidates(internal::FindSlowTasks(slow_spans_.Finish(recent_), summary_.duration, interner_));
+  absl::flat_hash_set<std::pair<StringId, StringId>> creations;
+  for (const auto& [key, run] : runs_.sums()) {
+    if (key.created_at == StackId::kNone) continue;
+    creations.insert({stack_places_.Of(key.created_at).start, key.start});
+  }
   const internal::StageInput stages = {.holders = holders,
                                        .waits = waits_.groups(),
                                        .goroutines = goroutines_.groups(),
-                                       .creations = creations_,
+                                       .creations = creations,
                                        .duration = summary_.duration};
   AddCandidates(internal::FindStages(stages, interner_));
   for (Suspicion& candidate : summary_.candidates) {
@@ -565,7 +575,7 @@ void SummaryStats::Impl::Finish(int64_t end) {
   Combine(&summary_.candidates);
   for (const auto& [key, run] : runs_.sums()) {
     const absl::string_view function = interner_.String(key.start);
-    if (IsOfSystem(function)) continue;
+    if (key.created_at != StackId::kNone || IsOfSystem(function)) continue;
     TraceSummary::Longest named = run;
     named.function = std::string(function);
     summary_.longest_run.Merge(named);

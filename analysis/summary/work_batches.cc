@@ -265,7 +265,7 @@ std::vector<Suspicion> WorkBatches::FindCandidates(int64_t duration) {
     one.places.push_back({one.function, one.library, text(stack.place.file), one.line,
                           one.lost.count(), one.Cost()});
     one.victims.push_back(
-        {.function = text(stack.root), .count = one.lost.count(), .time = one.Cost()});
+        {.function = text(stack.start), .count = one.lost.count(), .time = one.Cost()});
     candidates.push_back(std::move(one));
   }
   return candidates;

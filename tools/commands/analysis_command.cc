@@ -13,6 +13,7 @@
 #include "analysis/intervals/runtime_functions.h"
 #include "analysis/intervals/selected_names.h"
 #include "analysis/intervals/selected_stacks.h"
+#include "analysis/intervals/start_function.h"
 #include "gotrace/stack_filter.h"
 #include "tools/cli/file_list.h"
 #include "tools/cli/nearest_name.h"
@@ -110,7 +111,7 @@ std::string AnalysisCommand::WhyNothing(const Selected& flag, const Interner& in
     SelectedStacks stacks(&interner, StackFilter::Parse(flag.value).value_or(StackFilter()));
     for (size_t i = 0; i < interner.stack_count(); ++i) {
       const StackId stack{static_cast<uint32_t>(i)};
-      const StringId start = interner.RootFunctionId(stack);
+      const StringId start = StartOf(interner, stack);
       is_there |= is_start ? functions.Has(start) : stacks.Has(stack);
       if (!IsOfSystem(interner.String(start))) starts.insert(interner.String(start));
     }
