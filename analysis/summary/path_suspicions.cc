@@ -38,11 +38,6 @@ void ForEachAbove(uint64_t limit, const Histogram& lengths, const Use& use) {
   }
 }
 
-absl::string_view NameOf(SlowSpans::Kind kind) {
-  constexpr absl::string_view kNames[] = {"task", "region", "request"};
-  return kNames[static_cast<size_t>(kind)];
-}
-
 absl::string_view NameOf(SlowSpans::Cause cause) {
   constexpr absl::string_view kNames[] = {"other", "lock", "ready", "assists", "stopped"};
   return kNames[static_cast<size_t>(cause)];
@@ -81,7 +76,7 @@ class SlowTasks {
       AddTime(static_cast<int64_t>(count * (length - median)), &slow.charged);
     });
     if (slow.Cost() <= 0 || slow.Cost() < duration_ / 100) return;
-    slow.reason = std::string(NameOf(type.kind));
+    slow.reason = std::string(SlowSpans::NameOf(type.kind));
     slow.function = std::string(interner_.String(type.name));
     slow.others = lengths;
     const size_t least = std::max<size_t>(kMinFollowed, lengths.count() / kFollowedPart);

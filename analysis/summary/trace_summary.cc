@@ -40,6 +40,7 @@ using Latency = TraceSummary::Latency;
 using Function = TraceSummary::Function;
 using Place = TraceSummary::Place;
 using Leak = TraceSummary::Leak;
+using Span = TraceSummary::Span;
 using Suspicion = TraceSummary::Suspicion;
 
 // For each kind of row: the key by which rows are added, how they are added, and their order.
@@ -49,6 +50,8 @@ void AddRow(const Latency& row, Latency* sum) {
   sum->durations.Merge(row.durations);
   sum->clipped += row.clipped;
   sum->longest.Merge(row.longest);
+  sum->of_program.Merge(row.of_program);
+  sum->clipped_of_program += row.clipped_of_program;
 }
 bool IsBefore(const Latency& a, const Latency& b) {
   if (a.kind != b.kind) return a.kind < b.kind;
@@ -87,6 +90,14 @@ void AddRow(const Leak& row, Leak* sum) {
 }
 bool IsBefore(const Leak& a, const Leak& b) {
   return a.count != b.count ? a.count > b.count : KeyOf(a) < KeyOf(b);
+}
+
+auto KeyOf(const Span& row) { return std::tie(row.kind, row.type); }
+void AddRow(const Span& row, Span* sum) { sum->lengths.Merge(row.lengths); }
+bool IsBefore(const Span& a, const Span& b) {
+  // Tasks, requests, regions.
+  if (a.kind != b.kind) return a.kind > b.kind;
+  return a.lengths.sum() != b.lengths.sum() ? a.lengths.sum() > b.lengths.sum() : a.type < b.type;
 }
 
 auto KeyOf(const Suspicion& row) {
@@ -210,6 +221,7 @@ void TraceSummary::Merge(const TraceSummary& other) {
   MergeRows(other.functions, &functions);
   MergeRows(other.places, &places);
   MergeRows(other.leaks, &leaks);
+  MergeRows(other.spans, &spans);
   MergeRows(other.candidates, &candidates);
   longest_run.Merge(other.longest_run);
   generations.clear();
@@ -285,6 +297,7 @@ class SummaryStats::Impl {
   static LatencyStats::Options LatencyOptions(EventFilter::Times window) {
     LatencyStats::Options options;
     options.cases = 1;
+    options.by_start = true;
     options.filter = FilterOf(window);
     return options;
   }
@@ -457,6 +470,9 @@ void SummaryStats::Impl::AddLatencies() {
     latency.reason = std::string(interner_.String(key.reason));
     latency.durations = group.durations;
     latency.clipped = group.clipped;
+    if (IsOfSystem(interner_.String(key.start))) continue;
+    latency.of_program = group.durations;
+    latency.clipped_of_program = group.clipped;
   }
   for (const LatencyCase& one : latencies_.cases()) {
     Latency& latency = summary_.latencies.emplace_back();
@@ -554,7 +570,15 @@ void SummaryStats::Impl::Finish(int64_t end) {
   AddCandidates(network_.FindCandidates(summary_.duration));
   AddCandidates(sleeps_.FindCandidates(summary_.duration));
   AddCandidates(batches_.FindCandidates(summary_.duration));
-  AddCandidates(internal::FindSlowTasks(slow_spans_.Finish(recent_), summary_.duration, interner_));
+  const std::vector<internal::SlowSpans::Type> types = slow_spans_.Finish(recent_);
+  for (const internal::SlowSpans::Type& type : types) {
+    Span& span = summary_.spans.emplace_back();
+    span.kind = std::string(internal::SlowSpans::NameOf(type.kind));
+    span.type = std::string(interner_.String(type.name));
+    span.lengths = type.lengths;
+  }
+  Combine(&summary_.spans);
+  AddCandidates(internal::FindSlowTasks(types, summary_.duration, interner_));
   absl::flat_hash_set<std::pair<StringId, StringId>> creations;
   for (const auto& [key, run] : runs_.sums()) {
     if (key.created_at == StackId::kNone) continue;

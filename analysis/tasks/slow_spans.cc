@@ -10,6 +10,11 @@
 
 namespace gotrace::internal {
 
+absl::string_view SlowSpans::NameOf(Kind kind) {
+  constexpr absl::string_view kNames[] = {"task", "region", "request"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
 void SlowSpans::Add(const Event& event, RecentStates* states) {
   switch (event.kind()) {
     case EventKind::kSync:

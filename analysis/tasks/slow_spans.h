@@ -77,6 +77,9 @@ class SlowSpans {
   };
   static constexpr size_t kLongest = 64;
 
+  // Returns the name of a kind: "task". Static lifetime.
+  static absl::string_view NameOf(Kind kind);
+
   // `*interner` must outlive this object.
   explicit SlowSpans(Interner* interner) : interner_(*interner), places_(interner) {}
 

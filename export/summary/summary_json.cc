@@ -66,6 +66,15 @@ void VisitLatency(T& latency, const Visit& visit) {
   visit("clipped", latency.clipped);
   visit("durations", latency.durations);
   visit("longest", latency.longest);
+  visit("of_program", latency.of_program);
+  visit("clipped_of_program", latency.clipped_of_program);
+}
+
+template <class T, class Visit>
+void VisitSpan(T& span, const Visit& visit) {
+  visit("kind", span.kind);
+  visit("type", span.type);
+  visit("lengths", span.lengths);
 }
 
 template <class T, class Visit>
@@ -159,6 +168,7 @@ void VisitSummary(T& summary, const Visit& visit) {
   visit("functions", summary.functions);
   visit("places", summary.places);
   visit("leaks", summary.leaks);
+  visit("spans", summary.spans);
   visit("longest_run", summary.longest_run);
   visit("generations", summary.generations);
   visit("candidates", summary.candidates);
@@ -215,6 +225,7 @@ class Writer {
   GOTRACE_OBJECT(TraceSummary::Function, VisitFunction)
   GOTRACE_OBJECT(TraceSummary::Place, VisitPlace)
   GOTRACE_OBJECT(TraceSummary::Leak, VisitLeak)
+  GOTRACE_OBJECT(TraceSummary::Span, VisitSpan)
   GOTRACE_OBJECT(TraceSummary::Generation, VisitGeneration)
   GOTRACE_OBJECT(TraceSummary::Suspicion::Part, VisitPart)
   GOTRACE_OBJECT(TraceSummary::Suspicion, VisitCandidate)
@@ -324,6 +335,7 @@ class ObjectReader {
   GOTRACE_OBJECT(TraceSummary::Function, VisitFunction)
   GOTRACE_OBJECT(TraceSummary::Place, VisitPlace)
   GOTRACE_OBJECT(TraceSummary::Leak, VisitLeak)
+  GOTRACE_OBJECT(TraceSummary::Span, VisitSpan)
   GOTRACE_OBJECT(TraceSummary::Generation, VisitGeneration)
   GOTRACE_OBJECT(TraceSummary::Suspicion::Part, VisitPart)
   GOTRACE_OBJECT(TraceSummary::Suspicion, VisitCandidate)

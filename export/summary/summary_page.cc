@@ -13,6 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "analysis/intervals/runtime_functions.h"
 #include "export/table/table.h"
 #include "gotrace/summary_writer.h"
 #include "parser/event/trace_clock.h"
@@ -26,6 +27,7 @@ using Part = Suspicion::Part;
 constexpr size_t kLatencyRows = 9;
 constexpr size_t kFunctionRows = 5;
 constexpr size_t kPlaceRows = 5;
+constexpr size_t kSpanRows = 5;
 constexpr size_t kSuspicionRows = 5;
 constexpr size_t kVictims = 3;
 constexpr double kNamedShare = 0.01;  // Less than this of a whole is not worth a word.
@@ -71,6 +73,21 @@ Table FirstRows(size_t rows, ColumnList<Row> columns) {
   return table;
 }
 
+// Returns the waits of goroutines of the program, in the same order.
+std::vector<TraceSummary::Latency> OfProgram(const std::vector<TraceSummary::Latency>& latencies) {
+  std::vector<TraceSummary::Latency> some;
+  for (TraceSummary::Latency latency : latencies) {
+    if (latency.of_program.count() == 0) continue;
+    latency.durations = std::move(latency.of_program);
+    latency.clipped = latency.clipped_of_program;
+    some.push_back(std::move(latency));
+  }
+  absl::c_stable_sort(some, [](const auto& a, const auto& b) {
+    return a.kind != b.kind ? a.kind < b.kind : a.durations.sum() > b.durations.sum();
+  });
+  return some;
+}
+
 Table LatencyTable(const std::vector<TraceSummary::Latency>& latencies) {
   using Row = const TraceSummary::Latency&;
   ColumnList<TraceSummary::Latency> columns(latencies);
@@ -102,6 +119,31 @@ Table FunctionTable(const std::vector<TraceSummary::Function>& functions) {
       .Add("", "BLOCKED", Unit::kNanoseconds, [](Row f) { return f.blocked; })
       .Add("", "STARTED IN", Unit::kNone, [](Row f) { return absl::string_view(f.name); });
   return FirstRows(kFunctionRows, std::move(columns));
+}
+
+std::vector<TraceSummary::Function> OfProgram(
+    const std::vector<TraceSummary::Function>& functions) {
+  std::vector<TraceSummary::Function> some;
+  for (const TraceSummary::Function& function : functions) {
+    if (!IsOfSystem(function.name)) some.push_back(function);
+  }
+  return some;
+}
+
+Table SpanTable(const std::vector<TraceSummary::Span>& spans) {
+  using Row = const TraceSummary::Span&;
+  ColumnList<TraceSummary::Span> columns(spans);
+  columns.Add("", "COUNT", Unit::kNone, [](Row s) { return Signed(s.lengths.count()); });
+  const auto quantile = [&](absl::string_view title, double q) {
+    columns.Add("", title, Unit::kNanoseconds,
+                [=](Row s) { return Signed(s.lengths.Quantile(q)); });
+  };
+  quantile("P50", 0.5);
+  quantile("P99", 0.99);
+  quantile("MAX", 1);
+  columns.Add("", "KIND", Unit::kNone, [](Row s) { return absl::string_view(s.kind); })
+      .Add("", "TYPE", Unit::kNone, [](Row s) { return absl::string_view(s.type); });
+  return FirstRows(kSpanRows, std::move(columns));
 }
 
 Table PlaceTable(const std::vector<TraceSummary::Place>& places) {
@@ -231,6 +273,27 @@ void AppendWrapped(absl::string_view text, size_t used, size_t width, TextBuffer
     column += word.size();
   }
   out->Append("\n");
+}
+
+// Appends what the tables of goroutines leave out.
+void AppendSystem(const std::vector<TraceSummary::Function>& functions, size_t width,
+                  TextBuffer* out) {
+  uint64_t count = 0;
+  int64_t running = 0;
+  int64_t runnable = 0;
+  int64_t blocked = 0;
+  for (const TraceSummary::Function& function : functions) {
+    if (!IsOfSystem(function.name)) continue;
+    count += function.count;
+    running = TraceClock::Add(running, function.running);
+    runnable = TraceClock::Add(runnable, function.runnable);
+    blocked = TraceClock::Add(blocked, function.blocked);
+  }
+  if (count == 0) return;
+  AppendWrapped(absl::StrCat("Not shown: ", count, " of the runtime and the tracer: ",
+                             FormatNanoseconds(running), " running, ", FormatNanoseconds(runnable),
+                             " runnable, ", FormatNanoseconds(blocked), " blocked"),
+                /*used=*/0, width, out);
 }
 
 void AppendSuspicions(const TraceSummary& summary, size_t width, TextBuffer* out) {
@@ -488,10 +551,13 @@ void AppendSummaryPage(const TraceSummary& summary, size_t width, TextBuffer* ou
   }
   out->Append("\n");
 
-  AppendTable("Latencies (latency)", LatencyTable(summary.latencies), width, out);
-  AppendTable("Goroutines (goroutines)", FunctionTable(summary.functions), width, out);
+  AppendTable("Latencies (latency)", LatencyTable(OfProgram(summary.latencies)), width, out);
+  AppendTable("Goroutines (goroutines)", FunctionTable(OfProgram(summary.functions)), width, out);
+  AppendSystem(summary.functions, width, out);
   AppendTable("Where goroutines waited (profile --type=offcpu)", PlaceTable(summary.places), width,
               out);
+
+  AppendTable("Tasks, regions and requests (tasks, regions)", SpanTable(summary.spans), width, out);
 
   AppendSuspicions(summary, width, out);
 }

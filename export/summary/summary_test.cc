@@ -514,7 +514,21 @@ TEST(Suspicions, NameWhatSlowTasksWaitFor) {
     program.Task(7, 200 + 250 * i, 400 + 250 * i, static_cast<uint64_t>(i) + 100, page);
     program.Wait(7, 201 + 250 * i, 399 + 250 * i, "sleep", sleep);
   }
-  EXPECT_EQ(SuspicionsOf(program.Summarize()),
+  const TraceSummary summary = program.Summarize();
+  ASSERT_EQ(summary.spans.size(), 2);
+  EXPECT_EQ(summary.spans[0].kind, "task");
+  EXPECT_EQ(summary.spans[0].type, "request");
+  EXPECT_EQ(summary.spans[0].lengths.count(), 60);
+  EXPECT_EQ(summary.spans[0].lengths.sum(), 657 * kMillisecond);
+  EXPECT_EQ(summary.spans[1].kind, "region");
+  EXPECT_EQ(summary.spans[1].type, "all of it");
+  EXPECT_TRUE(absl::StrContains(FormatSummary(summary),
+                                "\nTasks, regions and requests (tasks, regions)\n"
+                                "COUNT      P50     P99     MAX  KIND    TYPE\n"
+                                "   60  1.00 ms  200 ms  200 ms  task    request\n"
+                                "   60  1.00 ms  200 ms  200 ms  region  all of it\n"))
+      << FormatSummary(summary);
+  EXPECT_EQ(SuspicionsOf(summary),
             "slow-tasks: 3 of 60 tasks of type request took more than four times the median (p50 "
             "1.00 ms, p99 200 ms, up to 200 ms). The slowest: sleep in main.load main.go:3 -> "
             "time.Sleep 99.0%.\n");

@@ -154,8 +154,8 @@ class CriticalPaths final : public Analysis {
   std::optional<PathSpan> SpanOf(GoId goroutine) const;
 
   // Returns the critical path of `span`, in order of time: each piece begins where the previous one
-  // ends. Takes time in proportion to the number of pieces. Intervals are cut only at assists and
-  // at stops of the world.
+  // ends. Takes time in proportion to the number of pieces. Intervals are cut only at assists, at
+  // stops of the world and, with Options::by_region, where regions change.
   std::vector<PathPiece> Find(const PathSpan& span) const;
 
   // Returns the sum of the paths of `spans`. Stops early once there are more than `max_pieces`

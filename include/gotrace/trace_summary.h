@@ -60,6 +60,17 @@ struct TraceSummary {
     Histogram durations;
     uint64_t clipped = 0;
     Longest longest;
+
+    // The same without goroutines of the runtime and those that record the trace.
+    Histogram of_program;
+    uint64_t clipped_of_program = 0;
+  };
+
+  // Tasks or regions of a type, or HTTP requests, whose begin and end are in the trace or window.
+  struct Span {
+    std::string kind = {};  // "task", "region" or "request".
+    std::string type = {};  // "" for requests.
+    Histogram lengths;
   };
 
   // Goroutines that started in a function.
@@ -222,6 +233,7 @@ struct TraceSummary {
   std::vector<Function> functions;  // By running time, longest first.
   std::vector<Place> places;        // By time, most first.
   std::vector<Leak> leaks;          // By number of goroutines, most first.
+  std::vector<Span> spans;          // By kind, then by time, most first.
 
   // The longest uninterrupted run on a P of a goroutine of the program.
   Longest longest_run;
