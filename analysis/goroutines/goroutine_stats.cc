@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "analysis/core/named_times.h"
 #include "analysis/core/time_sums.h"
+#include "analysis/intervals/interval_times.h"
 #include "analysis/intervals/partial_goroutines.h"
 #include "analysis/intervals/range_tracker.h"
 #include "analysis/intervals/selected_names.h"
@@ -218,33 +219,8 @@ void GoroutineStats::Impl::AddGoroutine(const GoInterval& interval) {
   }
   entry.data.start.Learn(interner_, interval.stack);
   last = std::max(last, interval.end);
-  const int64_t duration = static_cast<int64_t>(interval.duration());
-  ExecutionTimes& times = span.times;
-  int64_t stopped = 0;
-  interval.ForEachStop([&](int64_t begin, int64_t end, const StopSpan& stop) {
-    AddTime(Between(begin, end), &stopped);
-    times.stopped.Add(stop.reason, Between(begin, end));
-  });
-  switch (interval.state) {
-    case GoState::kRunning:
-      AddTime(Between(stopped, duration), &times.running);
-      AddTime(stopped, &times.stopped_running);
-      if (!span.start.has_value()) span.start = interval.begin;
-      break;
-    case GoState::kRunnable:
-      AddTime(Between(stopped, duration), &times.runnable);
-      AddTime(stopped, &times.stopped_runnable);
-      break;
-    case GoState::kWaiting:
-      if (duration > 0) times.blocked.Add(interval.reason, duration);
-      break;
-    case GoState::kSyscall:
-      AddTime(Between(interval.begin, interval.proc_until), &times.syscall);
-      AddTime(Between(interval.proc_until, interval.end), &times.syscall_blocked);
-      break;
-    default:
-      break;
-  }
+  internal::AddPart(interval, interval.begin, interval.end, &span.times);
+  if (interval.state == GoState::kRunning && !span.start.has_value()) span.start = interval.begin;
   if (interval.ends_life) span.end = interval.end;
   goroutines_.End(interval, entry);
 }

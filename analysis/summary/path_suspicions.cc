@@ -56,10 +56,6 @@ constexpr double kRunShare = 0.5;
 constexpr size_t kMinUsers = 3;
 constexpr double kUserShare = 0.8;
 
-bool IsShare(int64_t part, double share, int64_t whole) {
-  return static_cast<double>(part) >= share * static_cast<double>(whole);
-}
-
 class SlowTasks {
  public:
   SlowTasks(int64_t duration, const Interner& interner)
@@ -165,12 +161,10 @@ class Stages {
     AddTime(holder.time, &suspicion.own);
     AddTime(holder.time, &stage.senders[holder.start]);
     suspicion.grown += holder.count;
-    const bool has_reason = holder.state != GoState::kRunnable && holder.doing != StringId::kEmpty;
-    suspicion.places.push_back(
-        {.function = Text(holder.function),
-         .count = holder.count,
-         .time = holder.time,
-         .reason = has_reason ? Text(holder.doing) : std::string(GoStateName(holder.state))});
+    suspicion.places.push_back({.function = Text(holder.function),
+                                .count = holder.count,
+                                .time = holder.time,
+                                .reason = DoingOf(holder, interner_)});
   }
 
   void AddWaits(const WaitGroup& group) {
@@ -228,6 +222,11 @@ bool IsStageRaised(const Suspicion& candidate, const TraceSummary& summary) {
 }
 
 }  // namespace
+
+std::string DoingOf(const WaitHolder& holder, const Interner& interner) {
+  const bool has_reason = holder.state != GoState::kRunnable && holder.doing != StringId::kEmpty;
+  return std::string(has_reason ? interner.String(holder.doing) : GoStateName(holder.state));
+}
 
 std::vector<Suspicion> FindStages(const StageInput& input, const Interner& interner) {
   return Stages(input, interner).Find();

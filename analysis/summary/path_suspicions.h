@@ -4,6 +4,7 @@
 #define GOTRACE_ANALYSIS_SUMMARY_PATH_SUSPICIONS_H_
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,10 @@ namespace gotrace::internal {
 // of this length.
 std::vector<TraceSummary::Suspicion> FindSlowTasks(absl::Span<const SlowSpans::Type> types,
                                                    int64_t duration, const Interner& interner);
+
+// Returns what goroutines did while others waited for them: their state, or the reason why they
+// waited or stopped, as Part::reason has it.
+std::string DoingOf(const WaitHolder& holder, const Interner& interner);
 
 // What is known of one trace or window, for FindStages().
 struct StageInput {

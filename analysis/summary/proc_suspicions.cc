@@ -55,10 +55,6 @@ constexpr double kStoppedShare = 0.05;
 constexpr double kLongStopShare = 0.01;
 constexpr uint64_t kLongStop = 20'000'000;
 
-bool IsShare(int64_t part, double share, int64_t whole) {
-  return static_cast<double>(part) >= share * static_cast<double>(whole);
-}
-
 int64_t SumOf(std::initializer_list<int64_t> times) {
   int64_t sum = 0;
   for (const int64_t time : times) AddTime(time, &sum);

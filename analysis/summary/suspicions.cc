@@ -233,14 +233,12 @@ void Candidates::AddChannelWaits(const WaitGroup& group) {
 
 void Candidates::AddHolder(const WaitHolder& holder) {
   if (!IsLock(holder.object) || holder.place.function == StringId::kEmpty) return;
-  const bool has_reason = holder.state != GoState::kRunnable && holder.doing != StringId::kEmpty;
   LockIn(holder.place)
-      .culprits.push_back(
-          {.function = Text(holder.holder),
-           .library = Text(holder.function),
-           .count = holder.count,
-           .time = holder.time,
-           .reason = has_reason ? Text(holder.doing) : std::string(GoStateName(holder.state))});
+      .culprits.push_back({.function = Text(holder.holder),
+                           .library = Text(holder.function),
+                           .count = holder.count,
+                           .time = holder.time,
+                           .reason = DoingOf(holder, interner_)});
 }
 
 void Candidates::AddTask(const WaitTask& task) {

@@ -3,43 +3,11 @@
 #include <algorithm>
 
 #include "analysis/core/time_sums.h"
+#include "analysis/intervals/interval_times.h"
 #include "gotrace/event_kind.h"
 
 namespace gotrace::internal {
 namespace {
-
-// Adds the part of the interval from `begin` to `end`.
-void AddPart(const GoInterval& interval, int64_t begin, int64_t end, ExecutionTimes* times) {
-  if (begin >= end) return;
-  const int64_t duration = Between(begin, end);
-  AddTime(duration, &times->total);
-  int64_t stopped = 0;
-  interval.ForEachStop(begin, end, [&](int64_t from, int64_t to, const StopSpan& stop) {
-    AddTime(Between(from, to), &stopped);
-    times->stopped.Add(stop.reason, Between(from, to));
-  });
-  switch (interval.state) {
-    case GoState::kRunning:
-      AddTime(Between(stopped, duration), &times->running);
-      AddTime(stopped, &times->stopped_running);
-      break;
-    case GoState::kRunnable:
-      AddTime(Between(stopped, duration), &times->runnable);
-      AddTime(stopped, &times->stopped_runnable);
-      break;
-    case GoState::kWaiting:
-      times->blocked.Add(interval.reason, duration);
-      break;
-    case GoState::kSyscall: {
-      const int64_t with_proc = Between(begin, std::clamp(interval.proc_until, begin, end));
-      AddTime(with_proc, &times->syscall);
-      AddTime(Between(with_proc, duration), &times->syscall_blocked);
-      break;
-    }
-    default:
-      break;
-  }
-}
 
 // Returns the times by name from those of `before` on.
 NamedTimes Since(const NamedTimes& before, const NamedTimes& now) {
