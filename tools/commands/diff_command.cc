@@ -17,6 +17,7 @@
 #include "tools/cli/file_list.h"
 #include "tools/cli/registry.h"
 #include "tools/cli/report.h"
+#include "tools/cli/terminal.h"
 #include "tools/commands/table_command.h"
 #include "tools/input/open_trace.h"
 #include "util/quote.h"
@@ -83,7 +84,6 @@ Unit UnitOf(const MetricChange& change) {
   }
 }
 
-constexpr size_t kTextWidth = 100;
 constexpr absl::string_view kAll = "(all)";
 
 // Returns what a metric is of, for people: "(all)", "main.work", "main.(*Cache).Get ->
@@ -233,11 +233,11 @@ class DiffCommand final : public TableCommand {
     if (!new_.empty()) {
       out.Append(
           "\nNew suspicions (time that goroutines lost; 1.0 is one goroutine, all the time)\n");
-      AppendSuspicionRows(new_, *summary_b_, kTextWidth, &out);
+      AppendSuspicionRows(new_, *summary_b_, TableWidth(), &out);
     }
     if (!gone_.empty()) {
       out.Append("\nSuspicions that are gone\n");
-      AppendSuspicionRows(gone_, *summary_a_, kTextWidth, &out);
+      AppendSuspicionRows(gone_, *summary_a_, TableWidth(), &out);
     }
     return status;
   }

@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "export/pprof/profile_frames.h"
 #include "gotrace/proc_stats.h"
+#include "gotrace/profile.h"
 #include "parser/event/trace_clock.h"
 #include "tools/cli/registry.h"
+#include "tools/commands/stack_columns.h"
 #include "tools/commands/table_command.h"
 
 namespace gotrace::internal {
@@ -174,6 +175,8 @@ Table LongRunTable(absl::Span<const LongRunner> runners, const Interner& interne
   using Row = const LongRunner&;
   constexpr Unit kNone = Unit::kNone;
   constexpr Unit kTime = Unit::kNanoseconds;
+  const auto key_of = [](Row r) { return ProfileKey{.stack = r.stack}; };
+  const auto labels = LabelsOf(runners, key_of, interner);
   return ColumnList<LongRunner>(runners)
       .Add("g", "G", kNone, &LongRunner::goroutine)
       .Add("runs", "RUNS", kNone, &LongRunner::runs)
@@ -181,8 +184,7 @@ Table LongRunTable(absl::Span<const LongRunner> runners, const Interner& interne
       .Add("waited_ns", "WAITED", kTime, &LongRunner::waited)
       .Add("peers_waited_ns", "PEERS", kTime, &LongRunner::peers_waited)
       .Add("start", "STARTED IN", kNone, [&interner](Row r) { return interner.String(r.start); })
-      .Add("stack", "UNTIL", kNone,
-           [&interner](Row r) { return StackText({.stack = r.stack}, interner); })
+      .Add(StackColumns("stack", "UNTIL", labels, interner, key_of))
       .ToTable();
 }
 
