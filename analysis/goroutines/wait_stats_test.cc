@@ -1,6 +1,7 @@
 #include "gotrace/wait_stats.h"
 
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -258,11 +259,12 @@ class Waits {
     }
   }
 
-  // Returns a row for each holder.
-  std::string Holders() {
-    const std::unique_ptr<AnalysisSink> sink = Run();
+  // Returns a row for each holder, of waits of goroutines that started in `start`.
+  std::string Holders(const std::string& start = "") {
+    const std::unique_ptr<AnalysisSink> sink = Run(start);
     ExpectSameHoweverCut(
-        events_.events(), [](AnalysisSink::Options options) { return MakeSink(options); }, TextOf);
+        events_.events(), [&](AnalysisSink::Options options) { return MakeSink(options, start); },
+        TextOf);
     std::string text;
     for (const WaitHolder& holder : StatsOf(*sink).holders()) {
       absl::StrAppend(&text, HolderText(holder, sink->interner()), ": ", holder.time, "\n");
@@ -282,9 +284,9 @@ class Waits {
   }
 
  private:
-  std::unique_ptr<AnalysisSink> Run() {
+  std::unique_ptr<AnalysisSink> Run(const std::string& start = "") {
     events_.Sync(1000, 2);
-    std::unique_ptr<AnalysisSink> sink = MakeSink();
+    std::unique_ptr<AnalysisSink> sink = MakeSink({}, start);
     sink->Add(events_.events());
     EXPECT_TRUE(sink->Finish().ok());
     return sink;
@@ -392,6 +394,33 @@ TEST(WaitStats, NameHoldersByWhatTheyCalled) {
                                           "/p/cache.go:17 <- ",
                                           start, ": Running in main.load: 10\n"));
   }
+}
+
+// Goroutines of a WaitGroup start in what it was given, and not in the same function.
+TEST(WaitStats, KnowWhatAWaitGroupWasGiven) {
+  const StackFrame wrapper = {9, "sync.(*WaitGroup).Go.func1", "/go/src/sync/waitgroup.go", 9};
+  std::vector<StackFrame> lock(std::begin(kLock), std::end(kLock));
+  lock.push_back(wrapper);
+  const StackFrame unlock[] = {{4, "sync.(*Mutex).Unlock", "/go/src/sync/mutex.go", 5},
+                               {5, "main.load", "/p/main.go", 6},
+                               {6, "main.get", "/p/main.go", 7},
+                               {7, "main.main.func2", "/p/main.go", 8},
+                               wrapper};
+  const auto waits = [&] {
+    Waits some;
+    some.Wait(7, 10, "sync", lock);
+    some.Wake(7, 20, 1, unlock);
+    return some;
+  };
+  EXPECT_EQ(waits().Text(),
+            "main.main.func1: sync mutex sync.(*Mutex).Lock: main.(*Cache).Get /p/cache.go:17 -> "
+            "sync.(*Mutex).Lock <- main.load goroutine: 1 10\n");
+  const std::string holder =
+      "mutex: main.main.func1 in main.(*Cache).Get /p/cache.go:17 <- main.get: Running in "
+      "main.load: 10\n";
+  EXPECT_EQ(waits().Holders(), holder);
+  EXPECT_EQ(waits().Holders("main.*func1"), holder);
+  EXPECT_EQ(waits().Holders("main.main"), "");
 }
 
 // Goroutine 7 begins task 1, goroutine 8 has a region of task 2, and goroutine 9 of none.
