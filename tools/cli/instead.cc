@@ -16,7 +16,8 @@ constexpr Instead kFlags[] = {
     {"", "end", "--to=TIME is the end of a window"},
     {"", "output", "-o FILE writes to a file, where a command has it"},
     {"diff", "by",
-     "rows are metrics by function; to compare stacks, use `profile --format=folded` of each"},
+     "rows are metrics by function, place or type; to compare stacks, use `profile "
+     "--format=folded` of each"},
     {"goroutines", "by=state", "--at=TIME has a row for each state and place"},
     {"goroutines", "by=stack", "--at=TIME has a row for each state and place"},
     {"goroutines", "by=g", "--each has a row for each goroutine"},
