@@ -21,9 +21,8 @@ std::string PlaceText(const WaitPlace& place, const Interner& interner) {
   StackFrame frame;
   frame.file = interner.String(place.file);
   frame.line = place.line;
-  std::string line = LineText(frame);
-  if (!line.empty()) line.insert(0, " ");
-  return TextOf(place, line, interner);
+  const std::string line = LineText(frame);
+  return TextOf(place, line.empty() ? "" : absl::StrCat(" ", line), interner);
 }
 
 std::string FunctionText(const WaitPlace& place, const Interner& interner) {
