@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -10,6 +11,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "analysis/core/built_events.h"
@@ -604,6 +606,60 @@ TEST(Suspicions, NameLoopsThatPoll) {
     }
     EXPECT_EQ(SuspicionsOf(program.Summarize()), expected) << wakes;
   }
+}
+
+// The programs in testdata/diagnosis/programs have one known problem each, or none, and most of
+// them measured its cost. The suspicions of their traces, the first of which is the cause; a part
+// of its text, which names the place; and the measured cost in seconds, if there is any.
+struct Diagnosis {
+  std::string trace;
+  std::string suspicions;
+  std::string text;
+  double cost = 0;
+};
+const Diagnosis kDiagnoses[] = {
+    {"assists", "assists gc stopped", "most in main.tree main.go:21"},
+    {"fewps", "few-ps", "99.3% busy, GOMAXPROCS 2"},
+    {"fsync", "syscalls", "1842 calls in main.commit main.go:14 -> os.(*File).Sync", 7.231},
+    {"gc", "gc", "most in main.flush main.go:25 -> runtime.GC"},
+    {"healthy", "", ""},
+    {"hog", "hog", "Goroutines of main.main.func1 kept their P"},
+    {"idleps", "idle-ps", "Victims: main.main.func1"},
+    {"imbalance", "imbalance", "Of 12 goroutines of main.main.func1, created in main.main"},
+    {"io", "io", "in main.price main.go:25 -> net/http.Get", 1.862},
+    {"leak", "leak timeouts", "222 goroutines of main.query"},
+    {"lock", "lock", "waits for a lock in main.(*Cache).Get", 12.941},
+    {"polling", "polling", "main.consume main.go:34", 0.896},
+    {"pool", "pool", "in main.withConn main.go:14", 16.075},
+    {"rwlock", "lock", "Held by main.(*Config).Reload", 5.030},
+    {"service", "lock", "Held by main.save", 4.282},
+    {"slowtask", "slow-tasks", "sleep in main.loadFromStore", 1.862},
+    {"stage", "stage", "main.enrich", 5.901},
+    {"stopped", "stopped", "most by main.exportMetrics main.go:19"},
+    {"timeouts", "timeouts", "in main.fetch main.go:18", 115 * 0.007},
+};
+
+TEST(Suspicions, BeginWithTheCauseOfEachTrace) {
+  std::set<std::string> traces;
+  for (const auto& entry : std::filesystem::directory_iterator("testdata/diagnosis")) {
+    const std::string name = entry.path().filename().string();
+    if (absl::EndsWith(name, ".trace.zst")) traces.insert(name.substr(0, name.find('.')));
+  }
+  for (const Diagnosis& row : kDiagnoses) {
+    SCOPED_TRACE(row.trace);
+    EXPECT_EQ(traces.erase(row.trace), 1);
+    const TraceSummary summary = Summarize(absl::StrCat("../diagnosis/", row.trace, ".trace"));
+    const std::vector<TraceSummary::Suspicion> found = summary.Suspicions();
+    std::vector<absl::string_view> ids;
+    for (const TraceSummary::Suspicion& one : found) ids.push_back(SuspicionId(one.kind));
+    EXPECT_EQ(absl::StrJoin(ids, " "), row.suspicions);
+    if (found.empty()) continue;
+    const std::string text = SuspicionText(found[0], summary);
+    EXPECT_TRUE(absl::StrContains(text, row.text)) << text;
+    if (row.cost == 0) continue;
+    EXPECT_NEAR(static_cast<double>(found[0].Cost()), row.cost * 1e9, row.cost * 1e8);
+  }
+  EXPECT_TRUE(traces.empty()) << absl::StrJoin(traces, ", ");
 }
 
 // Jobs waited for 896 ms, as the program measured. A trace does not say when they came.
