@@ -70,7 +70,8 @@ void WorkBatches::AddGoroutine(const GoInterval& interval) {
   auto& entry = goroutines_.Begin(interval);
   Child& child = entry.data;
   if (interval.starts_life) AddCreation(interval, &child);
-  if (interval.state != GoState::kWaiting) child.busy += length;
+  if (interval.state == GoState::kRunning || interval.state == GoState::kSyscall)
+    child.busy += length;
   child.end = interval.end;
   if (is_woken) AddJoin(interval, !entry.is_older);
   if (interval.ends_life) {

@@ -63,7 +63,7 @@ class WorkBatches {
     int64_t epoch = kNever;  // When its creator's last wait for a WaitGroup had ended by then.
     int64_t begin = 0;
     int64_t end = 0;
-    uint64_t busy = 0;  // How long it ran, was ready, or in a syscall.
+    uint64_t busy = 0;  // How long it ran, or was in a syscall.
     uint64_t fed = 0;   // How long others waited until it received what they sent.
   };
   using Goroutines = PartialGoroutines<Child>;
