@@ -91,8 +91,8 @@ std::string TextOf(const AnalysisSink& sink) {
   }
   for (const WaitGroup& group : StatsOf(sink).groups()) {
     absl::StrAppend(&text, KeyText(group.key, sink.interner()), ": ", group.clipped, " ",
-                    group.durations.sum(), " ", group.durations.first_bucket(), " ",
-                    absl::StrJoin(group.durations.counts(), ","));
+                    group.asked, " ", group.durations.sum(), " ", group.durations.first_bucket(),
+                    " ", absl::StrJoin(group.durations.counts(), ","));
     for (const GoId id : group.goroutines) absl::StrAppend(&text, " ", id.value);
     absl::StrAppend(&text, "\n");
   }
