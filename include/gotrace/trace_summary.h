@@ -254,7 +254,7 @@ struct TraceSummary {
   // out there, except for leaks.
   std::vector<Suspicion> candidates;
 
-  // Returns the candidates that are above the thresholds of their kind, which docs/analyses.md
+  // Returns the candidates that are above the thresholds of their kind, which docs/diagnosis.md
   // lists, in the same order.
   std::vector<Suspicion> Suspicions() const;
 
