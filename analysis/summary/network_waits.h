@@ -98,7 +98,7 @@ class NetworkWaits {
     int64_t generation = 0;
     bool has_asked = false;  // Whether it wrote since its last wait for the network.
     bool is_long = false;    // Whether it had more states than are kept.
-    std::vector<State> states;
+    std::vector<State> states = {};
   };
 
   // A write of a goroutine, and what it did before.
