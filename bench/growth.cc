@@ -76,6 +76,7 @@ constexpr absl::string_view kCommands[] = {
     "validate --jobs=1 IN",
     "validate --jobs=1 --json IN",
     "repair -o OUT IN",
+    "trim --from=1us -o OUT IN",
     "convert --jobs=1 --to=perfetto --stacks --threads --alloc -o OUT IN",
     "convert --jobs=1 --to=fxt --stacks --threads --alloc -o OUT IN",
     "convert --jobs=1 --to=chrome -o OUT IN",

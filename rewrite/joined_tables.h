@@ -52,8 +52,10 @@ class JoinedTables final : public TableSource {
   bool FindStack(uint64_t id, std::vector<Frame>* frames) const override;
   bool IsMissingString(uint64_t id) const override { return missing_.contains(id); }
 
- private:
+  // Returns the id of a text, which is added if it is new.
   uint64_t AddString(absl::string_view text);
+
+ private:
   uint64_t AddMissingString(absl::string_view text);
   uint64_t AddStack(std::vector<Frame> frames);
 

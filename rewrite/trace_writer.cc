@@ -1,65 +1,91 @@
 #include "rewrite/trace_writer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "gotrace/internal/event_rules.h"
 #include "gotrace/internal/event_spec.h"
 #include "parser/event/event_access.h"
 #include "rewrite/event_encoder.h"
+#include "rewrite/prologue.h"
 
 namespace gotrace::internal {
-namespace {
 
-// Of events that refer to no string or stack.
-class NoTables final : public EventTables {};
-
-const EventTables& TablesOf(const Event& event) {
-  static const EventTables& none = *new NoTables();
-  const EventTables* const tables = EventAccess::Tables(event);
-  return tables == nullptr ? none : *tables;
+TraceWriterImpl::TraceWriterImpl(const TraceWriterOptions& options, ByteSink* out)
+    : options_(options),
+      out_(*out),
+      clocks_(options.version),
+      writer_(std::make_unique<GenerationWriter>(options.version)) {
+  out_.Append(MakeHeader(options.version));
 }
 
-}  // namespace
+bool TraceWriterImpl::WantsMore() const { return status_.ok() && out_.ok(); }
 
-TraceWriter::Translation::Translation(const EventTables& from, const MappedTables::Map& map,
-                                      JoinedTables* to)
-    : serial(from.serial()),
-      own(from),
-      mapped(map == nullptr ? std::nullopt : std::make_optional<MappedTables>(own, map)),
-      part(mapped.has_value() ? static_cast<const TableSource*>(&*mapped) : &own, to) {}
-
-TraceWriter::TraceWriter(Version version, ByteSink* out)
-    : version_(version), out_(*out), clocks_(version), writer_(version) {
-  out_.Append(MakeHeader(version));
-}
-
-bool TraceWriter::WantsMore() const { return status_.ok() && out_.ok(); }
-
-void TraceWriter::Add(absl::Span<const Event> events) {
+void TraceWriterImpl::Add(absl::Span<const Event> events) {
   for (const Event& event : events) {
     if (!WantsMore()) return;
-    if (event.kind() == EventKind::kSync) {
-      EndGeneration();
-      BeginGeneration(event);
-    } else if (generation_ == nullptr) {
-      Fail("the first event is not a kSync event");
-    } else {
-      AddEvent(event);
-    }
+    ++given_;
+    if (CheckTime(event)) Take(event);
   }
 }
 
-absl::Status TraceWriter::Finish() {
-  if (WantsMore()) EndGeneration();
-  if (WantsMore() && written_.generations == 0 && version_ < Version::kGo126) {
+void TraceWriterImpl::Follow(const Event& event) {
+  if (past_ == nullptr) past_ = std::make_unique<PastEvents>();
+  past_->Add(event);
+  Take(event);
+}
+
+void TraceWriterImpl::FollowEarlier(const EarlierSpans& spans) {
+  if (past_ == nullptr) past_ = std::make_unique<PastEvents>();
+  past_->AddEarlier(spans);
+}
+
+void TraceWriterImpl::Take(const Event& event) {
+  if (event.kind() == EventKind::kSync) {
+    EndGeneration();
+    return BeginGeneration(event);
+  }
+  if (generation_ == nullptr) {
+    generation_ = std::make_unique<Collected>(map_);
+    generation_->begin = event.time();
+    generation_->first_event = given_ - 1;
+  } else if (options_.max_events > 0 && events_.size() >= options_.max_events) {
+    BeginGenerationBefore(event);
+  }
+  AddEvent(event);
+}
+
+// Returns false for an error.
+bool TraceWriterImpl::CheckTime(const Event& event) {
+  if (options_.lenient) return true;
+  const int64_t time = event.time();
+  if (time < 0 || time > EventEncoder::kMaxTime) {
+    Fail(absl::StrCat("event ", given_, " has the time ", time,
+                      " ns, but times must be from 0 to 2^62 ns"));
+    return false;
+  }
+  if (last_time_.has_value() && time < *last_time_) {
+    Fail(absl::StrCat("event ", given_, " is at ", time, " ns, before the previous event, at ",
+                      *last_time_, " ns"));
+    return false;
+  }
+  last_time_ = time;
+  return true;
+}
+
+absl::Status TraceWriterImpl::Finish() {
+  if (WantsMore() && past_ == nullptr) EndGeneration();
+  if (WantsMore() && written_.generations == 0 && options_.version < Version::kGo126) {
     Fail("there is no generation to write");
   }
   return status_.ok() ? out_.status() : status_;
 }
 
-void TraceWriter::BeginGeneration(const Event& sync) {
-  generation_ = std::make_unique<Collected>();
+void TraceWriterImpl::BeginGeneration(const Event& sync) {
+  generation_ = std::make_unique<Collected>(map_);
   generation_->begin = sync.time();
+  generation_->first_event = given_;
   // The last kSync event of a trace begins nothing.
   generation_->is_stated = EventAccess::Tables(sync) != nullptr;
   const EventTables& tables = TablesOf(sync);
@@ -70,8 +96,53 @@ void TraceWriter::BeginGeneration(const Event& sync) {
   }
 }
 
-void TraceWriter::AddEvent(const Event& event) {
-  JoinedTables::Part& part = PartOf(event);
+// Begins a generation because the one before is large, unless that is not yet large enough for the
+// statuses of everything, or is the first one and may state further goroutines later.
+void TraceWriterImpl::BeginGenerationBefore(const Event& event) {
+  const bool is_first = written_.generations == 0;
+  const size_t exist = writer_->model().size();
+  if ((is_first && first_states_) || events_.size() < 4 * exist) return;
+  if (events_.Continues(event)) return;
+  EndGeneration();
+  Prologue prologue = MakeGenerationPrologue(writer_->model());
+  generation_ = std::make_unique<Collected>(map_);
+  generation_->first_event = given_ - 1;
+  generation_->begin = event.time();
+  generation_->is_stated = true;
+  prologue.BeginAt(event.time());
+  generation_->prologue = std::move(prologue.events);
+}
+
+void TraceWriterImpl::BeginAt(int64_t time) {
+  if (past_ == nullptr) return;
+  if (generation_ == nullptr) {
+    past_ = nullptr;
+    return;
+  }
+  std::vector<WriterBatch> batches = std::move(generation_->experimental_batches);
+  std::deque<std::string> data = std::move(generation_->experimental_data);
+  for (WriterEvent status : past_->EarlierStatuses()) {
+    status.time = time;
+    events_.Append(status);
+  }
+  EndGeneration();
+  generation_ = std::make_unique<Collected>(map_);
+  Prologue prologue =
+      MakeTracePrologue(writer_->model(), *past_, options_.version, &generation_->tables);
+  const int64_t begin = std::max<int64_t>(0, time - prologue.length - 1);
+  prologue.BeginAt(begin);
+  generation_->begin = begin;
+  generation_->first_event = given_;
+  generation_->is_stated = true;
+  generation_->experimental_batches = std::move(batches);
+  generation_->experimental_data = std::move(data);
+  generation_->prologue = std::move(prologue.events);
+  writer_ = std::make_unique<GenerationWriter>(options_.version);
+  past_ = nullptr;
+}
+
+void TraceWriterImpl::AddEvent(const Event& event) {
+  JoinedTables::Part& part = generation_->translator.PartOf(event);
   generation_->is_stated = true;
   if (event.type() == EventType::kCPUSample) {
     CpuSample& sample = generation_->samples.emplace_back();
@@ -84,39 +155,71 @@ void TraceWriter::AddEvent(const Event& event) {
     return;
   }
   WriterEvent* const added = events_.Add(event);
-  if (added == nullptr || part.Translate(added)) return;
-  Fail(absl::StrCat("the tables of the ", EventTypeName(event.type()), " event at ", event.time(),
-                    " ns lack a string or stack to which it refers"));
-}
-
-JoinedTables::Part& TraceWriter::PartOf(const Event& event) {
-  const EventTables& tables = TablesOf(event);
-  std::unique_ptr<Translation>& last = generation_->translation;
-  if (last == nullptr || last->serial != tables.serial()) {
-    last = std::make_unique<Translation>(tables, map_, &generation_->tables);
+  if (added == nullptr) return;
+  const Subject subject = RuleOf(event.type()).subject;
+  if (written_.generations == 0) {
+    first_states_ |= subject == Subject::kStatedGoroutine || subject == Subject::kStatedProc;
   }
-  return last->part;
+  added->number = static_cast<uint32_t>(given_ - generation_->first_event);
+  if (part.Translate(added)) return;
+  Fail(absl::StrCat("event ", given_, ", ", EventTypeName(event.type()), " at ", event.time(),
+                    " ns, refers to a string or stack that its tables lack"));
 }
 
-void TraceWriter::EndGeneration() {
+void TraceWriterImpl::EndGeneration() {
   if (generation_ == nullptr || !generation_->is_stated) return;
   GenerationContent content(generation_->tables);
-  content.number = ++written_.generations;
+  content.number = written_.generations + 1;
   content.begin = generation_->begin;
   content.SetEvents(events_.Take());
+  content.stated = generation_->prologue.size();
+  content.events.insert(content.events.begin(), generation_->prologue.begin(),
+                        generation_->prologue.end());
   content.samples = generation_->samples;
   content.experimental_batches = generation_->experimental_batches;
+  content.last_until = last_until_;
   clocks_.Set(EventEncoder::kNanoseconds, generation_->clock_snapshot, &content);
   std::string bytes;
-  const WrittenGeneration written = writer_.Write(std::move(content), &bytes);
-  out_.Append(bytes);
-  written_.events += written.events;
-  written_.statuses_added += written.statuses_added;
-  written_.events_added += written.events_added;
-  written_.events_left_out += written.events_left_out;
+  const WrittenGeneration written = writer_->Write(std::move(content), &bytes);
+  if (past_ == nullptr && Accepts(written)) {
+    out_.Append(bytes);
+    ++written_.generations;
+    written_.events += written.events;
+    written_.statuses_added += written.statuses_added + written.stated;
+    written_.events_added += written.events_added;
+    written_.events_left_out += written.events_left_out;
+  }
   generation_ = nullptr;
 }
 
-void TraceWriter::Fail(absl::string_view message) { status_ = absl::InvalidArgumentError(message); }
+// Returns false for an error.
+bool TraceWriterImpl::Accepts(const WrittenGeneration& written) {
+  if (options_.lenient || !written.contradiction.has_value()) return true;
+  const WrittenGeneration::Contradiction& event = *written.contradiction;
+  const std::string why =
+      event.missing == EventType::kNone
+          ? "nothing that could come between them leads to it"
+          : absl::StrCat("an event is missing before it, such as ", EventTypeName(event.missing));
+  Fail(absl::StrCat("event ", generation_->first_event + event.number, ", ",
+                    EventTypeName(event.type), " at ", event.time,
+                    " ns, contradicts the events before it: ", why));
+  return false;
+}
+
+void TraceWriterImpl::Fail(absl::string_view message) {
+  status_ = absl::InvalidArgumentError(message);
+}
 
 }  // namespace gotrace::internal
+
+namespace gotrace {
+
+TraceWriter::TraceWriter(const TraceWriterOptions& options, ByteSink* out)
+    : impl_(std::make_unique<internal::TraceWriterImpl>(options, out)) {}
+TraceWriter::~TraceWriter() = default;
+void TraceWriter::Add(absl::Span<const Event> events) { impl_->Add(events); }
+bool TraceWriter::WantsMore() const { return impl_->WantsMore(); }
+absl::Status TraceWriter::Finish() { return impl_->Finish(); }
+const WrittenTrace& TraceWriter::written() const { return impl_->written(); }
+
+}  // namespace gotrace

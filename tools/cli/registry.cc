@@ -13,6 +13,7 @@ namespace gotrace::internal {
   ROW(Fxt)                    \
   ROW(Validate)               \
   ROW(Repair)                 \
+  ROW(Trim)                   \
   ROW(Convert)                \
   ROW(Summary)                \
   ROW(Goroutines)             \

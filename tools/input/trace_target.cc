@@ -7,9 +7,22 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "gotrace/event.h"
+#include "gotrace/reader.h"
 #include "tools/cli/file_list.h"
 
 namespace gotrace::internal {
+namespace {
+
+absl::Status ReadAgain(const std::string& path) {
+  absl::StatusOr<Reader> reader = Reader::Open(path);
+  const absl::Status status = reader.ok() ? reader->ForEach([](const Event&) {}) : reader.status();
+  if (status.ok()) return status;
+  return absl::InternalError(
+      absl::StrCat("the trace that was written cannot be read: ", status.message()));
+}
+
+}  // namespace
 
 absl::Status TraceTarget::Check(const std::string& input, bool is_binary) const {
   std::error_code ignored;
@@ -30,6 +43,18 @@ absl::Status TraceTarget::Write(absl::FunctionRef<absl::Status(Output*)> write) 
   Output out(file->fd(), path_);
   if (absl::Status status = write(&out); !status.ok()) return status;
   return file->Commit();
+}
+
+absl::Status TraceTarget::WriteTrace(absl::FunctionRef<absl::Status(Output*)> write) const {
+  if (is_standard_output()) return write(&standard_output_);
+  absl::StatusOr<OutputFile> file = OutputFile::Create(path_);
+  if (!file.ok()) return file.status();
+  Output out(file->fd(), path_);
+  absl::Status status = write(&out);
+  if (status.ok()) status = out.Finish();
+  // A device or a named pipe cannot be read again.
+  if (status.ok() && !file->temporary().empty()) status = ReadAgain(file->temporary());
+  return status.ok() ? file->Commit() : status;
 }
 
 std::string TraceTarget::Shown() const {

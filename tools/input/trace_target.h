@@ -25,6 +25,10 @@ class TraceTarget {
   // has succeeded.
   absl::Status Write(absl::FunctionRef<absl::Status(Output*)> write) const;
 
+  // Like Write(), for a trace. A file is read again before it gets its name, and the fault if it
+  // cannot be read is an internal error.
+  absl::Status WriteTrace(absl::FunctionRef<absl::Status(Output*)> write) const;
+
   // Returns "to the standard output", or the name of the file.
   std::string Shown() const;
 
