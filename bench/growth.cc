@@ -77,6 +77,7 @@ constexpr absl::string_view kCommands[] = {
     "validate --jobs=1 --json IN",
     "repair -o OUT IN",
     "trim --from=1us -o OUT IN",
+    "select --g=1 --with-wakers -o OUT IN",
     "convert --jobs=1 --to=perfetto --stacks --threads --alloc -o OUT IN",
     "convert --jobs=1 --to=fxt --stacks --threads --alloc -o OUT IN",
     "convert --jobs=1 --to=chrome -o OUT IN",

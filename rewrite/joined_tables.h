@@ -55,9 +55,11 @@ class JoinedTables final : public TableSource {
   // Returns the id of a text, which is added if it is new.
   uint64_t AddString(absl::string_view text);
 
+  // The same for a stack. A PC that has another meaning than in the stacks before is dropped.
+  uint64_t AddStack(std::vector<Frame> frames);
+
  private:
   uint64_t AddMissingString(absl::string_view text);
-  uint64_t AddStack(std::vector<Frame> frames);
 
   // The addresses of keys are stable.
   absl::node_hash_map<std::string, uint64_t> string_ids_;  // Of those that are not missing.

@@ -1,6 +1,7 @@
 #include "rewrite/past_events.h"
 
 #include "gotrace/event_kind.h"
+#include "gotrace/internal/event_rules.h"
 #include "gotrace/states.h"
 #include "parser/event/event_access.h"
 
@@ -11,14 +12,14 @@ const PastEvents::Goroutine* PastEvents::Find(GoId id) const {
   return it == goroutines_.end() ? nullptr : &it->second;
 }
 
-bool IsFirstStatus(const Event& event) {
-  static_assert(static_cast<int>(GoState::kUndetermined) == 0 &&
-                static_cast<int>(ProcState::kUndetermined) == 0);
-  return event.kind() == EventKind::kStateTransition && event.transition_from() == 0 &&
-         event.transition_to() != 0;
+bool IsStatus(const Event& event) {
+  if (event.kind() != EventKind::kStateTransition) return false;
+  const Subject subject = RuleOf(event.type()).subject;
+  return subject == Subject::kStatedGoroutine || subject == Subject::kStatedProc;
 }
 
 void EarlierSpanFinder::Add(const Event& event) {
+  if (event.kind() == EventKind::kSync) ++generations_;
   const GoId own = event.goroutine();
   if (event.kind() == EventKind::kTaskBegin) begun_.insert(event.arg(0));
   if (event.kind() == EventKind::kTaskEnd && begun_.insert(event.arg(0)).second) {
@@ -36,13 +37,23 @@ void EarlierSpanFinder::Add(const Event& event) {
     }
   }
   const ResourceId resource = event.transition_resource();
-  if (IsFirstStatus(event)) {
+  // Later generations state only what is known.
+  if (generations_ == 1 && IsStatus(event) && !created_.contains(GoId{resource.id})) {
     WriterEvent status;
     const bool is_proc = resource.kind == ResourceKind::kProc;
     status.type = is_proc ? EventType::kProcStatus : EventType::kGoStatus;
     status.thread = event.thread();
     for (size_t i = 0; i < 3; ++i) status.args[i] = event.arg(i);
-    found_.statuses.try_emplace({resource.kind, resource.id}, status);
+    const auto [it, is_new] = found_.statuses.try_emplace({resource.kind, resource.id});
+    if (is_new) {
+      it->second.event = status;
+      const Stack stack = event.transition_stack();
+      for (size_t i = 0; i < stack.size(); ++i) {
+        const StackFrame frame = stack.frame(i);
+        it->second.stack.push_back(
+            {frame.pc, std::string(frame.func), std::string(frame.file), frame.line});
+      }
+    }
   }
   if (resource.kind != ResourceKind::kGoroutine) return;
   const bool is_created = static_cast<GoState>(event.transition_from()) == GoState::kNotExist;
@@ -58,6 +69,15 @@ void PastEvents::AddEarlier(const EarlierSpans& spans) {
     tasks_[task.id.value] = {task.parent, tables_.AddString(task.type), GoId::kNone};
   }
   earlier_statuses_ = spans.statuses;
+  for (const auto& [resource, status] : spans.statuses) {
+    if (status.stack.empty()) continue;
+    std::vector<TableSource::Frame> frames;
+    for (const EarlierSpans::EarlierFrame& frame : status.stack) {
+      frames.push_back(
+          {frame.pc, tables_.AddString(frame.func), tables_.AddString(frame.file), frame.line});
+    }
+    goroutines_[GoId{resource.second}].stack = tables_.AddStack(std::move(frames));
+  }
   for (const auto& [id, regions] : spans.regions) {
     for (const EarlierSpans::EarlierRegion& region : regions) {
       earlier_regions_[id].push_back({region.task, tables_.AddString(region.type)});
@@ -67,8 +87,13 @@ void PastEvents::AddEarlier(const EarlierSpans& spans) {
 
 std::vector<WriterEvent> PastEvents::EarlierStatuses() const {
   std::vector<WriterEvent> statuses;
-  for (const auto& [resource, status] : earlier_statuses_) statuses.push_back(status);
+  for (const auto& [resource, status] : earlier_statuses_) statuses.push_back(status.event);
   return statuses;
+}
+
+bool PastEvents::IsEarlierStatus(const Event& event) const {
+  const ResourceId resource = event.transition_resource();
+  return IsStatus(event) && earlier_statuses_.contains({resource.kind, resource.id});
 }
 
 std::vector<PastEvents::Region> PastEvents::EarlierRegions(GoId id) const {
@@ -139,7 +164,7 @@ void PastEvents::Add(const Event& event) {
 
 void PastEvents::AddTransition(const Event& event) {
   const ResourceId resource = event.transition_resource();
-  if (IsFirstStatus(event)) earlier_statuses_.erase({resource.kind, resource.id});
+  if (IsStatus(event)) earlier_statuses_.erase({resource.kind, resource.id});
   if (resource.kind != ResourceKind::kGoroutine) return;
   const GoId id{resource.id};
   if (static_cast<GoState>(event.transition_to()) == GoState::kNotExist) {

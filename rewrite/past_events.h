@@ -21,8 +21,8 @@
 
 namespace gotrace::internal {
 
-// Returns whether the event states a goroutine or P that existed when the trace began.
-bool IsFirstStatus(const Event& event);
+// Returns whether the event states a goroutine or P, which may be known already.
+bool IsStatus(const Event& event);
 
 // What is in progress before the first event that is known. Only later events show it.
 struct EarlierSpans {
@@ -35,14 +35,24 @@ struct EarlierSpans {
     uint64_t task = 0;
     std::string type;
   };
-  // The first status of a goroutine or P that existed when the trace began, by its kind and id.
-  std::map<std::pair<ResourceKind, int64_t>, WriterEvent> statuses;
+  struct EarlierFrame {
+    uint64_t pc = 0;
+    std::string func;
+    std::string file;
+    uint64_t line = 0;
+  };
+  // The first status of a goroutine or P in the first generation.
+  struct EarlierStatus {
+    WriterEvent event;
+    std::vector<EarlierFrame> stack;  // The goroutine's.
+  };
+  std::map<std::pair<ResourceKind, int64_t>, EarlierStatus> statuses;  // By kind and id.
   std::vector<EarlierTask> tasks;
   std::map<GoId, std::vector<EarlierRegion>> regions;  // By goroutine, the innermost first.
 };
 
 // Finds the tasks and regions that begin before the first of a run of events, and end in it, and
-// what the first generation of a trace states.
+// what its first generation states.
 class EarlierSpanFinder {
  public:
   // Adds the next event. The ends of tasks must have the names and parents of the tasks.
@@ -54,6 +64,7 @@ class EarlierSpanFinder {
   absl::flat_hash_set<uint64_t> begun_;         // The tasks that began or ended.
   absl::flat_hash_map<GoId, uint64_t> depths_;  // How many regions are open, if any.
   absl::flat_hash_set<GoId> created_;
+  uint64_t generations_ = 0;
   EarlierSpans found_;
 };
 
@@ -94,9 +105,12 @@ class PastEvents {
   // Returns the open regions of a goroutine that began before the first event, the innermost first.
   std::vector<Region> EarlierRegions(GoId id) const;
 
-  // Returns the first statuses that were not added yet. The first generation of a trace states some
-  // goroutines and Ps only where it first uses them.
+  // Returns the first statuses that were not added yet. A generation states some goroutines and Ps
+  // only where it first uses them, or at its end.
   std::vector<WriterEvent> EarlierStatuses() const;
+
+  // Returns whether the event is one of these, so that it need not be written when it comes.
+  bool IsEarlierStatus(const Event& event) const;
 
   // Returns the tasks in progress, by their ids.
   const std::map<uint64_t, Task>& tasks() const { return tasks_; }
@@ -117,7 +131,7 @@ class PastEvents {
   absl::flat_hash_map<GoId, Goroutine> goroutines_;
   std::map<uint64_t, Task> tasks_;
   std::map<GoId, std::vector<Region>> earlier_regions_;
-  std::map<std::pair<ResourceKind, int64_t>, WriterEvent> earlier_statuses_;
+  std::map<std::pair<ResourceKind, int64_t>, EarlierSpans::EarlierStatus> earlier_statuses_;
   absl::flat_hash_map<GoId, uint64_t> depths_;  // How many regions that are known are open.
   std::optional<uint64_t> procs_;
   std::optional<uint64_t> heap_;

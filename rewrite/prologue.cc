@@ -98,13 +98,13 @@ class PrologueMaker {
 
   // Returns whether it can be made to write events on a helper, or in place of its syscall.
   bool CanOpenOnHelper(GoId id) const {
-    if (helper_proc_ == ProcId::kNone || id == GoId::kNone) return false;
+    const bool has_proc = helper_proc_ != ProcId::kNone;
     switch (Get(id).status) {
       case GoStatus::kRunnable:
       case GoStatus::kWaiting:
-        return true;
+        return has_proc;
       case GoStatus::kSyscall:
-        return Get(id).thread != ThreadId::kNone;
+        return Get(id).thread != ThreadId::kNone && (has_proc || ProcOf(id) != ProcId::kNone);
       case GoStatus::kBad:
       case GoStatus::kRunning:
         break;

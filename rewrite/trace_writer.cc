@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "gotrace/internal/event_rules.h"
 #include "gotrace/internal/event_spec.h"
 #include "parser/event/event_access.h"
 #include "rewrite/event_encoder.h"
@@ -32,8 +31,16 @@ void TraceWriterImpl::Add(absl::Span<const Event> events) {
 
 void TraceWriterImpl::Follow(const Event& event) {
   if (past_ == nullptr) past_ = std::make_unique<PastEvents>();
+  follows_ = true;
   past_->Add(event);
   Take(event);
+}
+
+bool TraceWriterImpl::IsStated(const Event& event) const {
+  if (!has_prologue_) return false;
+  if (event.kind() == EventKind::kRangeActive) return true;
+  if (!IsStatus(event)) return false;
+  return event.transition_from() == event.transition_to() || past_->IsEarlierStatus(event);
 }
 
 void TraceWriterImpl::FollowEarlier(const EarlierSpans& spans) {
@@ -44,6 +51,7 @@ void TraceWriterImpl::FollowEarlier(const EarlierSpans& spans) {
 void TraceWriterImpl::Take(const Event& event) {
   if (event.kind() == EventKind::kSync) {
     EndGeneration();
+    has_prologue_ = false;
     return BeginGeneration(event);
   }
   if (generation_ == nullptr) {
@@ -75,7 +83,7 @@ bool TraceWriterImpl::CheckTime(const Event& event) {
 }
 
 absl::Status TraceWriterImpl::Finish() {
-  if (WantsMore() && past_ == nullptr) EndGeneration();
+  if (WantsMore() && !follows_) EndGeneration();
   if (WantsMore() && written_.generations == 0 && options_.version < Version::kGo126) {
     Fail("there is no generation to write");
   }
@@ -114,11 +122,7 @@ void TraceWriterImpl::BeginGenerationBefore(const Event& event) {
 }
 
 void TraceWriterImpl::BeginAt(int64_t time) {
-  if (past_ == nullptr) return;
-  if (generation_ == nullptr) {
-    past_ = nullptr;
-    return;
-  }
+  if (!follows_) return;
   std::vector<WriterBatch> batches = std::move(generation_->experimental_batches);
   std::deque<std::string> data = std::move(generation_->experimental_data);
   for (WriterEvent status : past_->EarlierStatuses()) {
@@ -138,7 +142,8 @@ void TraceWriterImpl::BeginAt(int64_t time) {
   generation_->experimental_data = std::move(data);
   generation_->prologue = std::move(prologue.events);
   writer_ = std::make_unique<GenerationWriter>(options_.version);
-  past_ = nullptr;
+  follows_ = false;
+  has_prologue_ = true;
 }
 
 void TraceWriterImpl::AddEvent(const Event& event) {
@@ -156,10 +161,7 @@ void TraceWriterImpl::AddEvent(const Event& event) {
   }
   WriterEvent* const added = events_.Add(event);
   if (added == nullptr) return;
-  const Subject subject = RuleOf(event.type()).subject;
-  if (written_.generations == 0) {
-    first_states_ |= subject == Subject::kStatedGoroutine || subject == Subject::kStatedProc;
-  }
+  if (written_.generations == 0) first_states_ |= IsStatus(event);
   added->number = static_cast<uint32_t>(given_ - generation_->first_event);
   if (part.Translate(added)) return;
   Fail(absl::StrCat("event ", given_, ", ", EventTypeName(event.type()), " at ", event.time(),
@@ -181,7 +183,7 @@ void TraceWriterImpl::EndGeneration() {
   clocks_.Set(EventEncoder::kNanoseconds, generation_->clock_snapshot, &content);
   std::string bytes;
   const WrittenGeneration written = writer_->Write(std::move(content), &bytes);
-  if (past_ == nullptr && Accepts(written)) {
+  if (!follows_ && Accepts(written)) {
     out_.Append(bytes);
     ++written_.generations;
     written_.events += written.events;

@@ -57,6 +57,10 @@ class TraceWriterImpl final : public EventSink {
   // earlier, the time of the first event to write. Does nothing if none were followed.
   void BeginAt(int64_t time);
 
+  // Returns whether the prologue of BeginAt() states what `event` states: a status or range that is
+  // known already. False once another generation has begun.
+  bool IsStated(const Event& event) const;
+
   // Returns whether `event` is a part of the same event on the wire as the one before, so that both
   // have to be followed or written.
   bool Continues(const Event& event) const { return events_.Continues(event); }
@@ -104,7 +108,9 @@ class TraceWriterImpl final : public EventSink {
   std::unique_ptr<GenerationWriter> writer_;
   std::unique_ptr<Collected> generation_;
   WriterEventCollector events_;       // Of the generation.
-  std::unique_ptr<PastEvents> past_;  // Of the events that are followed, until the trace begins.
+  std::unique_ptr<PastEvents> past_;  // Of the events that are followed.
+  bool follows_ = false;              // Whether the trace has not begun yet.
+  bool has_prologue_ = false;         // Whether the current generation has that of BeginAt().
   std::optional<int64_t> last_until_;
   bool first_states_ = false;  // Whether events of the first generation are statuses.
   uint64_t given_ = 0;         // How many events were given to Add().

@@ -53,7 +53,9 @@ class Trimmer {
         continue;
       }
       Begin(&writer);
-      writer.Add(absl::MakeConstSpan(event, 1));
+      // The first generation of a trace may state only now that a range is active.
+      const bool is_late_range = is_first_ && event->kind() == EventKind::kRangeActive;
+      if (is_late_range || !writer.IsStated(*event)) writer.Add(absl::MakeConstSpan(event, 1));
     }
     if (begun_ && ends_early_) writer.LastUntil(times_.to);
     TrimmedTrace result;
@@ -96,8 +98,9 @@ class Trimmer {
   void StateLate(const Event& event, TraceWriterImpl* writer) {
     if (!begun_ || !is_first_) return;
     const ResourceId resource = event.transition_resource();
-    const bool is_first = IsFirstStatus(event);
-    if (!is_first || !late_.emplace(resource.kind, resource.id).second) return;
+    const bool is_first = IsStatus(event) && event.transition_from() == 0;
+    if (!is_first || writer->IsStated(event) || !late_.emplace(resource.kind, resource.id).second)
+      return;
     Event late = event;
     EventWriter(&late).Time(times_.to);
     writer->Add({late});

@@ -61,6 +61,9 @@ struct TrimmedTrace {
 // - The last values of GOMAXPROCS, of the heap and of its goal, and the label of each running
 //   goroutine.
 //
+// Statuses and ranges that the original states again, in the generation in which the window begins,
+// are left out.
+//
 // If the original continues after the window, the status of a P is repeated at the last time of the
 // window, so that the trace lasts until then. What is open at the end stays open. The parts of a
 // GoSwitch event, and the two of a GoDestroySyscall, stay together: they are in the result if the

@@ -5,6 +5,7 @@
 #include "gotrace/byte_sink.h"
 #include "gotrace/event_builder.h"
 #include "gotrace/event_sink.h"
+#include "gotrace/select.h"
 #include "gotrace/trace_writer.h"
 #include "gotrace/trim.h"
 #include "gotrace/version.h"

@@ -14,6 +14,7 @@ namespace gotrace::internal {
   ROW(Validate)               \
   ROW(Repair)                 \
   ROW(Trim)                   \
+  ROW(Select)                 \
   ROW(Convert)                \
   ROW(Summary)                \
   ROW(Goroutines)             \
