@@ -38,14 +38,15 @@ void EarlierSpanFinder::Add(const Event& event) {
   }
   const ResourceId resource = event.transition_resource();
   // Later generations state only what is known.
-  if (generations_ == 1 && IsStatus(event) && !created_.contains(GoId{resource.id})) {
+  const bool is_proc = resource.kind == ResourceKind::kProc;
+  const bool is_new = is_proc || !created_.contains(GoId{resource.id});
+  if (generations_ == 1 && IsStatus(event) && is_new) {
     WriterEvent status;
-    const bool is_proc = resource.kind == ResourceKind::kProc;
     status.type = is_proc ? EventType::kProcStatus : EventType::kGoStatus;
     status.thread = event.thread();
     for (size_t i = 0; i < 3; ++i) status.args[i] = event.arg(i);
-    const auto [it, is_new] = found_.statuses.try_emplace({resource.kind, resource.id});
-    if (is_new) {
+    const auto [it, is_first] = found_.statuses.try_emplace({resource.kind, resource.id});
+    if (is_first) {
       it->second.event = status;
       const Stack stack = event.transition_stack();
       for (size_t i = 0; i < stack.size(); ++i) {
