@@ -78,6 +78,8 @@ constexpr absl::string_view kCommands[] = {
     "repair -o OUT IN",
     "trim --from=1us -o OUT IN",
     "select --g=1 --with-wakers -o OUT IN",
+    "split --generations=1 -o OUT IN",
+    "join -o OUT IN",
     "convert --jobs=1 --to=perfetto --stacks --threads --alloc -o OUT IN",
     "convert --jobs=1 --to=fxt --stacks --threads --alloc -o OUT IN",
     "convert --jobs=1 --to=chrome -o OUT IN",

@@ -161,7 +161,7 @@ void GenerationWriter::WriteStated() {
 }
 
 void GenerationWriter::LastUntil(int64_t time) {
-  if (time <= time_) return;
+  if (time <= encoder_->last_time()) return;
   for (const ProcId id : model_.ProcIds()) {
     const Proc& proc = *model_.FindProc(id);
     const bool is_bound = proc.thread != ThreadId::kNone;

@@ -17,6 +17,7 @@
 #include "gotrace/internal/event_rules.h"
 #include "gotrace/reader.h"
 #include "gotrace/states.h"
+#include "parser/event/event_access.h"
 #include "parser/event/event_writer.h"
 #include "rewrite/trace_writer.h"
 
@@ -241,10 +242,18 @@ absl::StatusOr<SelectedTrace> SelectEvents(
   SelectedTrace result;
   result.goroutines = goroutines.has_value() ? goroutines->size() : 0;
   internal::Selector selector(selection, std::move(goroutines), &writer);
+  int64_t last_time = 0;
   result.status = reader->ForEach([&](const Event& event) {
+    // The last kSync event of a trace begins nothing.
+    if (event.kind() == EventKind::kSync && internal::EventAccess::Tables(event) == nullptr) {
+      return true;
+    }
+    if (event.kind() != EventKind::kSync) last_time = event.time();
     selector.Add(event);
     return writer.WantsMore();
   });
+  // What is open at the end lasts until then.
+  writer.LastUntil(last_time);
   absl::Status written = writer.Finish();
   if (!written.ok()) return result.status.ok() ? written : result.status;
   result.written = writer.written();

@@ -13,19 +13,21 @@ namespace gotrace::internal {
 
 TraceWriterImpl::TraceWriterImpl(const TraceWriterOptions& options, ByteSink* out)
     : options_(options),
-      out_(*out),
+      out_(out),
       clocks_(options.version),
       writer_(std::make_unique<GenerationWriter>(options.version)) {
-  out_.Append(MakeHeader(options.version));
+  out_->Append(MakeHeader(options.version));
 }
 
-bool TraceWriterImpl::WantsMore() const { return status_.ok() && out_.ok(); }
+bool TraceWriterImpl::WantsMore() const { return status_.ok() && out_->ok(); }
 
 void TraceWriterImpl::Add(absl::Span<const Event> events) {
   for (const Event& event : events) {
     if (!WantsMore()) return;
     ++given_;
-    if (CheckTime(event)) Take(event);
+    if (!CheckTime(event)) return;
+    if (keeps_past_) past_->Add(event);
+    Take(event);
   }
 }
 
@@ -87,7 +89,7 @@ absl::Status TraceWriterImpl::Finish() {
   if (WantsMore() && written_.generations == 0 && options_.version < Version::kGo126) {
     Fail("there is no generation to write");
   }
-  return status_.ok() ? out_.status() : status_;
+  return status_.ok() ? out_->status() : status_;
 }
 
 void TraceWriterImpl::BeginGeneration(const Event& sync) {
@@ -110,7 +112,8 @@ void TraceWriterImpl::BeginGenerationBefore(const Event& event) {
   const bool is_first = written_.generations == 0;
   const size_t exist = writer_->model().size();
   if ((is_first && first_states_) || events_.size() < 4 * exist) return;
-  if (events_.Continues(event)) return;
+  // The end of a stop of the world refers to the reason in its own generation.
+  if (events_.Continues(event) || stops_ > 0) return;
   EndGeneration();
   Prologue prologue = MakeGenerationPrologue(writer_->model());
   generation_ = std::make_unique<Collected>(map_);
@@ -123,13 +126,42 @@ void TraceWriterImpl::BeginGenerationBefore(const Event& event) {
 
 void TraceWriterImpl::BeginAt(int64_t time) {
   if (!follows_) return;
-  std::vector<WriterBatch> batches = std::move(generation_->experimental_batches);
-  std::deque<std::string> data = std::move(generation_->experimental_data);
+  BeginTraceBefore(time, [] {});
+  follows_ = false;
+}
+
+void TraceWriterImpl::KeepPast() {
+  past_ = std::make_unique<PastEvents>();
+  keeps_past_ = true;
+}
+
+WrittenTrace TraceWriterImpl::NextTrace(int64_t time, ByteSink* out) {
+  WrittenTrace ended;
+  const auto change = [&] {
+    ended = std::exchange(written_, {});
+    out_ = out;
+    out_->Append(MakeHeader(options_.version));
+  };
+  last_until_ = time - 1;
+  BeginTraceBefore(time, change);
+  return ended;
+}
+
+// Ends the generation, calls `then`, and begins a trace with what exists.
+void TraceWriterImpl::BeginTraceBefore(int64_t time, absl::FunctionRef<void()> then) {
+  std::vector<WriterBatch> batches;
+  std::deque<std::string> data;
+  if (generation_ != nullptr) {
+    batches = std::move(generation_->experimental_batches);
+    data = std::move(generation_->experimental_data);
+  }
   for (WriterEvent status : past_->EarlierStatuses()) {
     status.time = time;
     events_.Append(status);
   }
   EndGeneration();
+  last_until_.reset();
+  then();
   generation_ = std::make_unique<Collected>(map_);
   Prologue prologue =
       MakeTracePrologue(writer_->model(), *past_, options_.version, &generation_->tables);
@@ -142,7 +174,6 @@ void TraceWriterImpl::BeginAt(int64_t time) {
   generation_->experimental_data = std::move(data);
   generation_->prologue = std::move(prologue.events);
   writer_ = std::make_unique<GenerationWriter>(options_.version);
-  follows_ = false;
   has_prologue_ = true;
 }
 
@@ -162,6 +193,8 @@ void TraceWriterImpl::AddEvent(const Event& event) {
   WriterEvent* const added = events_.Add(event);
   if (added == nullptr) return;
   if (written_.generations == 0) first_states_ |= IsStatus(event);
+  if (event.type() == EventType::kSTWBegin) ++stops_;
+  if (event.type() == EventType::kSTWEnd && stops_ > 0) --stops_;
   added->number = static_cast<uint32_t>(given_ - generation_->first_event);
   if (part.Translate(added)) return;
   Fail(absl::StrCat("event ", given_, ", ", EventTypeName(event.type()), " at ", event.time(),
@@ -184,7 +217,7 @@ void TraceWriterImpl::EndGeneration() {
   std::string bytes;
   const WrittenGeneration written = writer_->Write(std::move(content), &bytes);
   if (!follows_ && Accepts(written)) {
-    out_.Append(bytes);
+    out_->Append(bytes);
     ++written_.generations;
     written_.events += written.events;
     written_.statuses_added += written.statuses_added + written.stated;

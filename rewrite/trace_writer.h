@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -57,8 +58,16 @@ class TraceWriterImpl final : public EventSink {
   // earlier, the time of the first event to write. Does nothing if none were followed.
   void BeginAt(int64_t time);
 
-  // Returns whether the prologue of BeginAt() states what `event` states: a status or range that is
-  // known already. False once another generation has begun.
+  // Makes NextTrace() possible. Call it before the first event.
+  void KeepPast();
+
+  // Ends the trace, which lasts until just before `time`, and begins another one in `*out`, which
+  // must outlive the writer, with a prologue that ends at `time` or earlier. That is the time of
+  // the next event or earlier. Returns the numbers of the trace that ends.
+  WrittenTrace NextTrace(int64_t time, ByteSink* out);
+
+  // Returns whether the prologue of BeginAt() or NextTrace() states what `event` states: a status
+  // or range that is known already. False once another generation has begun.
   bool IsStated(const Event& event) const;
 
   // Returns whether `event` is a part of the same event on the wire as the one before, so that both
@@ -96,13 +105,14 @@ class TraceWriterImpl final : public EventSink {
   bool CheckTime(const Event& event);
   void BeginGeneration(const Event& sync);
   void BeginGenerationBefore(const Event& event);
+  void BeginTraceBefore(int64_t time, absl::FunctionRef<void()> then);
   void EndGeneration();
   bool Accepts(const WrittenGeneration& written);
   void AddEvent(const Event& event);
   void Fail(absl::string_view message);
 
   const TraceWriterOptions options_;
-  ByteSink& out_;
+  ByteSink* out_;
   MappedTables::Map map_;
   GenerationClocks clocks_;
   std::unique_ptr<GenerationWriter> writer_;
@@ -110,9 +120,11 @@ class TraceWriterImpl final : public EventSink {
   WriterEventCollector events_;       // Of the generation.
   std::unique_ptr<PastEvents> past_;  // Of the events that are followed.
   bool follows_ = false;              // Whether the trace has not begun yet.
-  bool has_prologue_ = false;         // Whether the current generation has that of BeginAt().
+  bool has_prologue_ = false;         // Whether the current generation has one of a trace.
+  bool keeps_past_ = false;           // Whether events are added to `past_` also if written.
   std::optional<int64_t> last_until_;
   bool first_states_ = false;  // Whether events of the first generation are statuses.
+  int64_t stops_ = 0;          // How many stops of the world are in progress.
   uint64_t given_ = 0;         // How many events were given to Add().
   std::optional<int64_t> last_time_;
   WrittenTrace written_;

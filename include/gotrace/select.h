@@ -69,6 +69,9 @@ struct SelectedTrace {
 // it ran, its P runs no goroutine. What it did to others happens without a goroutine: it creates or
 // wakes them, and a P that was taken away in its syscall stops there. Cycles of the garbage
 // collector are kept only if all goroutines are.
+//
+// If the last event is left out, the status of a P is repeated at its time, so that the trace lasts
+// until then.
 absl::StatusOr<SelectedTrace> SelectEvents(
     const std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()>& open,
     const Selection& selection, const ReaderOptions& options, ByteSink* out);

@@ -6,6 +6,7 @@
 #include "gotrace/event_builder.h"
 #include "gotrace/event_sink.h"
 #include "gotrace/select.h"
+#include "gotrace/split.h"
 #include "gotrace/trace_writer.h"
 #include "gotrace/trim.h"
 #include "gotrace/version.h"

@@ -15,6 +15,8 @@ namespace gotrace::internal {
   ROW(Repair)                 \
   ROW(Trim)                   \
   ROW(Select)                 \
+  ROW(Split)                  \
+  ROW(Join)                   \
   ROW(Convert)                \
   ROW(Summary)                \
   ROW(Goroutines)             \

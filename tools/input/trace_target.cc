@@ -12,17 +12,14 @@
 #include "tools/cli/file_list.h"
 
 namespace gotrace::internal {
-namespace {
 
-absl::Status ReadAgain(const std::string& path) {
+absl::Status ReadTraceAgain(const std::string& path) {
   absl::StatusOr<Reader> reader = Reader::Open(path);
   const absl::Status status = reader.ok() ? reader->ForEach([](const Event&) {}) : reader.status();
   if (status.ok()) return status;
   return absl::InternalError(
       absl::StrCat("the trace that was written cannot be read: ", status.message()));
 }
-
-}  // namespace
 
 absl::Status TraceTarget::Check(const std::string& input, bool is_binary) const {
   std::error_code ignored;
@@ -53,7 +50,7 @@ absl::Status TraceTarget::WriteTrace(absl::FunctionRef<absl::Status(Output*)> wr
   absl::Status status = write(&out);
   if (status.ok()) status = out.Finish();
   // A device or a named pipe cannot be read again.
-  if (status.ok() && !file->temporary().empty()) status = ReadAgain(file->temporary());
+  if (status.ok() && !file->temporary().empty()) status = ReadTraceAgain(file->temporary());
   return status.ok() ? file->Commit() : status;
 }
 

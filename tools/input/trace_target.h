@@ -11,6 +11,9 @@
 
 namespace gotrace::internal {
 
+// Reads a trace that was written. Returns an internal error if it cannot be read.
+absl::Status ReadTraceAgain(const std::string& path);
+
 class TraceTarget {
  public:
   // `path` is the value of -o, or "" if it was not given.
