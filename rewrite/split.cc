@@ -8,17 +8,15 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
-#include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "gotrace/event.h"
 #include "gotrace/event_kind.h"
-#include "gotrace/goroutine_names.h"
 #include "gotrace/ids.h"
 #include "gotrace/reader.h"
+#include "gotrace/states.h"
 #include "parser/event/event_access.h"
 #include "parser/event/trace_clock.h"
 #include "rewrite/trace_writer.h"
@@ -80,13 +78,11 @@ class Splitter {
       next_ = TraceClock::Add(*cut, Every());
     }
     if (cut.has_value()) {
-      absl::Status status = Cut(*cut, writer);
+      absl::Status status = Cut(*cut, !is_first_ && !begins, writer);
       if (!status.ok()) return status;
     }
     if (begins) ++generations_, is_first_ = event.arg(0) == 1;
-    // The first generation of a trace may state only now that a range is active.
-    const bool is_late_range = is_first_ && event.kind() == EventKind::kRangeActive;
-    if (is_late_range || !writer->IsStated(event)) writer->Add(absl::MakeConstSpan(&event, 1));
+    writer->Add(absl::MakeConstSpan(&event, 1));
     return absl::OkStatus();
   }
 
@@ -98,10 +94,10 @@ class Splitter {
     return options_.bytes > 0 && out_->size() >= options_.bytes;
   }
 
-  absl::Status Cut(int64_t time, TraceWriterImpl* writer) {
+  absl::Status Cut(int64_t time, bool states_again, TraceWriterImpl* writer) {
     absl::StatusOr<std::unique_ptr<ByteSink>> next = open_piece_(++result_.pieces);
     if (!next.ok()) return next.status();
-    AddTo(&result_.written, writer->NextTrace(time, next->get()));
+    AddTo(&result_.written, writer->NextTrace(time, states_again, next->get()));
     generations_ = 0;
     absl::Status status = out_->Finish();
     out_ = *std::move(next);
@@ -158,6 +154,12 @@ class Joiner {
   }
 
  private:
+  struct Life {
+    int64_t first_time = 0;           // Of the first event about it.
+    std::optional<int64_t> creation;  // If that is its creation.
+  };
+  using Lives = absl::flat_hash_map<GoId, Life>;
+
   absl::StatusOr<Reader> OpenPiece(size_t index) const {
     absl::StatusOr<std::unique_ptr<ByteSource>> source = open_[index]();
     if (!source.ok()) return source.status();
@@ -168,17 +170,13 @@ class Joiner {
     absl::StatusOr<Reader> reader = OpenPiece(index);
     if (!reader.ok()) return reader.status();
     Piece piece = {.index = index, .version = reader->version()};
-    GoroutineNames names;
-    std::set<GoId> seen;
+    Lives lives;
     bool is_first = true;
     const absl::Status status = reader->ForEach([&](const Event& event) {
       if (std::exchange(is_first, false)) piece.begin = event.time();
       if (IsEnd(event)) return;
       piece.end = event.time();
-      names.Add(absl::MakeConstSpan(&event, 1));
-      if (event.goroutine() != GoId::kNone) seen.insert(event.goroutine());
-      const ResourceId resource = event.transition_resource();
-      if (resource.kind == ResourceKind::kGoroutine) seen.insert(GoId{resource.id});
+      AddLife(event, &lives);
     });
     if (!status.ok()) return status;
     if (!pieces_.empty() && pieces_.front().version != piece.version) {
@@ -186,16 +184,44 @@ class Joiner {
           absl::StrCat("pieces ", pieces_.front().index + 1, " and ", index + 1,
                        " are of different versions of the format, so not of the same process"));
     }
-    for (const GoId id : seen) {
-      const absl::string_view name = names.NameOf(id);
-      if (name.empty()) continue;
-      const auto [it, is_new] = names_.try_emplace(id, name);
-      if (is_new || it->second == name) continue;
+    if (absl::Status other = CheckProcess(index, lives); !other.ok()) return other;
+    pieces_.push_back(piece);
+    return absl::OkStatus();
+  }
+
+  // Ids of goroutines that are created are not used again.
+  static void AddLife(const Event& event, Lives* lives) {
+    const ResourceId resource = event.transition_resource();
+    if (resource.kind != ResourceKind::kGoroutine) return;
+    const bool is_created =
+        event.type() == EventType::kGoCreate || event.type() == EventType::kGoCreateBlocked;
+    const auto [it, is_new] = lives->try_emplace(GoId{resource.id});
+    if (!is_new) return;
+    it->second.first_time = event.time();
+    if (is_created) it->second.creation = event.time();
+  }
+
+  // A goroutine cannot exist before it is created. A piece may begin a little early, to state it.
+  absl::Status CheckProcess(size_t index, const Lives& lives) {
+    constexpr int64_t kTolerance = 1'000'000;
+    for (const auto& [id, life] : lives) {
+      const auto [it, is_new] = lives_.try_emplace(id, life);
+      if (is_new) continue;
+      Life& known = it->second;
+      if (!life.creation.has_value()) {
+        known.first_time = std::min(known.first_time, life.first_time);
+      } else if (!known.creation.has_value()) {
+        known.creation = life.creation;
+      }
+      const bool is_same =
+          !known.creation.has_value() ||
+          (known.creation == life.creation.value_or(*known.creation) &&
+           *known.creation <= std::min(known.first_time, life.first_time) + kTolerance);
+      if (is_same) continue;
       return absl::FailedPreconditionError(
           absl::StrCat("piece ", index + 1, " is of another process than those before: goroutine ",
-                       id.value, " started in ", name, ", not in ", it->second));
+                       id.value, " was created twice, or existed before it was created"));
     }
-    pieces_.push_back(piece);
     return absl::OkStatus();
   }
 
@@ -223,7 +249,7 @@ class Joiner {
   const absl::Span<const Open> open_;
   const ReaderOptions& options_;
   std::vector<Piece> pieces_;
-  absl::flat_hash_map<GoId, std::string> names_;
+  Lives lives_;                 // Of all pieces so far.
   std::optional<int64_t> end_;  // Of the pieces so far.
   JoinedTrace result_;
 };

@@ -38,13 +38,6 @@ void TraceWriterImpl::Follow(const Event& event) {
   Take(event);
 }
 
-bool TraceWriterImpl::IsStated(const Event& event) const {
-  if (!has_prologue_) return false;
-  if (event.kind() == EventKind::kRangeActive) return true;
-  if (!IsStatus(event)) return false;
-  return event.transition_from() == event.transition_to() || past_->IsEarlierStatus(event);
-}
-
 void TraceWriterImpl::FollowEarlier(const EarlierSpans& spans) {
   if (past_ == nullptr) past_ = std::make_unique<PastEvents>();
   past_->AddEarlier(spans);
@@ -124,10 +117,9 @@ void TraceWriterImpl::BeginGenerationBefore(const Event& event) {
   generation_->prologue = std::move(prologue.events);
 }
 
-void TraceWriterImpl::BeginAt(int64_t time) {
+void TraceWriterImpl::BeginAt(int64_t time, bool states_again) {
   if (!follows_) return;
-  BeginTraceBefore(time, [] {});
-  follows_ = false;
+  BeginTrace(time, states_again, [&] { follows_ = false; });
 }
 
 void TraceWriterImpl::KeepPast() {
@@ -135,20 +127,20 @@ void TraceWriterImpl::KeepPast() {
   keeps_past_ = true;
 }
 
-WrittenTrace TraceWriterImpl::NextTrace(int64_t time, ByteSink* out) {
+WrittenTrace TraceWriterImpl::NextTrace(int64_t time, bool states_again, ByteSink* out) {
   WrittenTrace ended;
-  const auto change = [&] {
+  last_until_ = time - 1;
+  BeginTrace(time, states_again, [&] {
     ended = std::exchange(written_, {});
+    last_until_.reset();
     out_ = out;
     out_->Append(MakeHeader(options_.version));
-  };
-  last_until_ = time - 1;
-  BeginTraceBefore(time, change);
+  });
   return ended;
 }
 
 // Ends the generation, calls `then`, and begins a trace with what exists.
-void TraceWriterImpl::BeginTraceBefore(int64_t time, absl::FunctionRef<void()> then) {
+void TraceWriterImpl::BeginTrace(int64_t time, bool states_again, absl::FunctionRef<void()> then) {
   std::vector<WriterBatch> batches;
   std::deque<std::string> data;
   if (generation_ != nullptr) {
@@ -160,21 +152,33 @@ void TraceWriterImpl::BeginTraceBefore(int64_t time, absl::FunctionRef<void()> t
     events_.Append(status);
   }
   EndGeneration();
-  last_until_.reset();
   then();
   generation_ = std::make_unique<Collected>(map_);
   Prologue prologue =
       MakeTracePrologue(writer_->model(), *past_, options_.version, &generation_->tables);
-  const int64_t begin = std::max<int64_t>(0, time - prologue.length - 1);
-  prologue.BeginAt(begin);
-  generation_->begin = begin;
-  generation_->first_event = given_;
-  generation_->is_stated = true;
-  generation_->experimental_batches = std::move(batches);
-  generation_->experimental_data = std::move(data);
-  generation_->prologue = std::move(prologue.events);
+  Prologue again;
+  if (states_again) again = MakeGenerationPrologue(writer_->model());
   writer_ = std::make_unique<GenerationWriter>(options_.version);
   has_prologue_ = true;
+  int64_t begin = std::max<int64_t>(0, time - prologue.length - again.length - 2);
+  prologue.BeginAt(begin);
+  const bool is_empty = prologue.events.empty();
+  generation_->begin = begin;
+  generation_->first_event = given_;
+  generation_->is_stated = !is_empty;
+  generation_->prologue = std::move(prologue.events);
+  if (states_again && !is_empty) {
+    EndGeneration();
+    begin = std::max<int64_t>(0, time - again.length - 1);
+    again.BeginAt(begin);
+    generation_ = std::make_unique<Collected>(map_);
+    generation_->begin = begin;
+    generation_->first_event = given_;
+    generation_->is_stated = true;
+    generation_->prologue = std::move(again.events);
+  }
+  generation_->experimental_batches = std::move(batches);
+  generation_->experimental_data = std::move(data);
 }
 
 void TraceWriterImpl::AddEvent(const Event& event) {

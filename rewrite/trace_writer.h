@@ -54,21 +54,24 @@ class TraceWriterImpl final : public EventSink {
   // Takes note of what is in progress before the first of these events. Call it before Follow().
   void FollowEarlier(const EarlierSpans& spans);
 
-  // Begins the trace after the events that were followed: with a prologue that ends at `time` or
-  // earlier, the time of the first event to write. Does nothing if none were followed.
-  void BeginAt(int64_t time);
+  // Begins the trace after the events that were followed: with a prologue that ends before `time`,
+  // which is the time of the first event to write or earlier. Does nothing if none were followed.
+  //
+  // `states_again` says whether the next event is inside a generation that may repeat what is
+  // known, as all but the first generation of a trace do. The prologue then is a generation of its
+  // own, and the next one states again what its events need.
+  void BeginAt(int64_t time, bool states_again);
 
   // Makes NextTrace() possible. Call it before the first event.
   void KeepPast();
 
   // Ends the trace, which lasts until just before `time`, and begins another one in `*out`, which
-  // must outlive the writer, with a prologue that ends at `time` or earlier. That is the time of
-  // the next event or earlier. Returns the numbers of the trace that ends.
-  WrittenTrace NextTrace(int64_t time, ByteSink* out);
+  // must outlive the writer, as BeginAt() does. Returns the numbers of the trace that ends.
+  WrittenTrace NextTrace(int64_t time, bool states_again, ByteSink* out);
 
-  // Returns whether the prologue of BeginAt() or NextTrace() states what `event` states: a status
-  // or range that is known already. False once another generation has begun.
-  bool IsStated(const Event& event) const;
+  // Returns whether `event` is the first status of something that the prologue of BeginAt() states
+  // because of FollowEarlier(). It need not be written.
+  bool IsStated(const Event& event) const { return has_prologue_ && past_->IsEarlierStatus(event); }
 
   // Returns whether `event` is a part of the same event on the wire as the one before, so that both
   // have to be followed or written.
@@ -105,7 +108,7 @@ class TraceWriterImpl final : public EventSink {
   bool CheckTime(const Event& event);
   void BeginGeneration(const Event& sync);
   void BeginGenerationBefore(const Event& event);
-  void BeginTraceBefore(int64_t time, absl::FunctionRef<void()> then);
+  void BeginTrace(int64_t time, bool states_again, absl::FunctionRef<void()> then);
   void EndGeneration();
   bool Accepts(const WrittenGeneration& written);
   void AddEvent(const Event& event);

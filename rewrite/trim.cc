@@ -41,7 +41,7 @@ class Trimmer {
       const bool continues = writer.Continues(*event);
       if (event->time() > times_.to && !continues) {
         ends_early_ = true;
-        if (!begun_ && has_earlier) Begin(&writer);
+        if (!begun_ && has_earlier) Begin(*event, &writer);
         if (!NeedsMore(*event)) break;
         StateLate(*event, &writer);
         continue;
@@ -52,10 +52,8 @@ class Trimmer {
         writer.Follow(*event);
         continue;
       }
-      Begin(&writer);
-      // The first generation of a trace may state only now that a range is active.
-      const bool is_late_range = is_first_ && event->kind() == EventKind::kRangeActive;
-      if (is_late_range || !writer.IsStated(*event)) writer.Add(absl::MakeConstSpan(event, 1));
+      Begin(*event, &writer);
+      if (!writer.IsStated(*event)) writer.Add(absl::MakeConstSpan(event, 1));
     }
     if (begun_ && ends_early_) writer.LastUntil(times_.to);
     TrimmedTrace result;
@@ -106,8 +104,10 @@ class Trimmer {
     writer->Add({late});
   }
 
-  void Begin(TraceWriterImpl* writer) {
-    if (!std::exchange(begun_, true)) writer->BeginAt(times_.from);
+  // Begins the window before `event`.
+  void Begin(const Event& event, TraceWriterImpl* writer) {
+    const bool begins = event.kind() == EventKind::kSync;
+    if (!std::exchange(begun_, true)) writer->BeginAt(times_.from, !is_first_ && !begins);
   }
 
   bool HasFirstTime() const {

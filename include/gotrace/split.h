@@ -71,8 +71,8 @@ struct JoinedTrace {
 // largest generation, the state of the program, and the number of goroutines.
 //
 // Returns the error of a piece that cannot be read to its end, and kFailedPrecondition if two
-// pieces are of different versions, or of different processes since a goroutine of the same id
-// started in another function.
+// pieces are of different versions, or of different processes, since a goroutine was created twice
+// or existed before it was created.
 absl::StatusOr<JoinedTrace> JoinTraces(
     absl::Span<const std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()>> open,
     const ReaderOptions& options, ByteSink* out);

@@ -61,8 +61,8 @@ struct TrimmedTrace {
 // - The last values of GOMAXPROCS, of the heap and of its goal, and the label of each running
 //   goroutine.
 //
-// Statuses and ranges that the original states again, in the generation in which the window begins,
-// are left out.
+// This is a generation of its own, and the next one begins with the statuses again, unless the
+// window begins in the first generation of the original.
 //
 // If the original continues after the window, the status of a P is repeated at the last time of the
 // window, so that the trace lasts until then. What is open at the end stays open. The parts of a

@@ -218,6 +218,9 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"limits", "decompressed-bytes=1G"},
                                                      {"o", "out"},
                                                      {"strictness", "go"},
+                                                     {"every", "1s"},
+                                                     {"size", "64M"},
+                                                     {"generations", "2"},
                                                      {"max-per-check", "3"}};
   for (const auto& command : MakeCommands()) {
     const std::string name(command->text().name);

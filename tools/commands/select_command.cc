@@ -82,20 +82,11 @@ class SelectCommand final : public Command {
     return rows;
   }
 
-  absl::Status Check() const override {
-    const bool selects_goroutines =
-        selection_.has_goroutines() || !region_.empty() || !filter_.filter.goroutines.empty();
-    if (selection_.with_wakers && !selects_goroutines) {
-      return absl::InvalidArgumentError("--with-wakers needs --g, --func, --task or --region");
-    }
-    if (selects_goroutines || !filter_.filter.kinds.empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError("give --g, --func, --task, --region or --kind");
-  }
-
   int Run(const std::vector<std::string>& files, Output* out) override {
     const std::string& file = files[0];
     const Trace2Region region(SelfTrace(), "file", kText.name, file);
     const ReaderLimits& limits = reading_.input.limits;
+    if (absl::Status status = SetSelection(); !status.ok()) return ReportError(file, {status});
     const TraceTarget target(target_, out);
     if (absl::Status status = target.Check(file); !status.ok()) return ReportError(file, {status});
     Progress progress(/*prints_along=*/false);
@@ -104,9 +95,6 @@ class SelectCommand final : public Command {
     const absl::StatusOr<ChosenTrace> chosen =
         ChooseTrace(file, *input, limits, reading_.input.trace);
     if (!chosen.ok()) return ReportError(file, {chosen.status()});
-    selection_.goroutines = filter_.filter.goroutines;
-    selection_.kinds = filter_.filter.kinds;
-    if (!region_.empty()) selection_.regions = {region_};
     FaultLog log;
     SelectedTrace selected;
     const absl::Status status = target.WriteTrace([&](Output* to) -> absl::Status {
@@ -130,6 +118,17 @@ class SelectCommand final : public Command {
   }
 
  private:
+  absl::Status SetSelection() {
+    selection_.goroutines = filter_.filter.goroutines;
+    selection_.kinds = filter_.filter.kinds;
+    if (!region_.empty()) selection_.regions = {region_};
+    if (selection_.with_wakers && !selection_.has_goroutines()) {
+      return absl::InvalidArgumentError("--with-wakers needs --g, --func, --task or --region");
+    }
+    if (selection_.has_goroutines() || !selection_.kinds.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError("give --g, --func, --task, --region or --kind");
+  }
+
   std::string Report(const SelectedTrace& selected, const TraceTarget& target) const {
     const WrittenTrace& written = selected.written;
     const uint64_t added = written.statuses_added + written.events_added;
@@ -140,7 +139,7 @@ class SelectCommand final : public Command {
                       selected.goroutines == 1 ? " goroutine is" : " goroutines are",
                       selection_.drops ? " left out" : " selected");
     }
-    if (added > 0) absl::StrAppend(&line, "; added ", added, " that connect the others");
+    if (added > 0) absl::StrAppend(&line, "; added ", added, " that the others need");
     return absl::StrCat(line, "; wrote ", target.Shown());
   }
 

@@ -66,16 +66,10 @@ class SplitCommand final : public Command {
     return rows;
   }
 
-  absl::Status Check() const override {
-    if (directory_.empty()) return absl::InvalidArgumentError("give -o DIR");
-    const bool has_every = every_.has_value() && *every_ > absl::ZeroDuration();
-    if (has_every || options_.bytes > 0 || options_.generations > 0) return absl::OkStatus();
-    return absl::InvalidArgumentError("give --every, --size or --generations");
-  }
-
   int Run(const std::vector<std::string>& files, Output* out) override {
     const std::string& file = files[0];
     const Trace2Region region(SelfTrace(), "file", kSplitText.name, file);
+    if (absl::Status status = CheckFlags(); !status.ok()) return ReportError(file, {status});
     absl::StatusOr<OpenedTrace> input =
         OpenTrace(file, reading_.input.limits, reading_.input.trace);
     if (!input.ok()) return ReportError(file, {input.status()});
@@ -119,6 +113,13 @@ class SplitCommand final : public Command {
   }
 
  private:
+  absl::Status CheckFlags() const {
+    if (directory_.empty()) return absl::InvalidArgumentError("give -o DIR");
+    const bool has_every = every_.has_value() && *every_ > absl::ZeroDuration();
+    if (has_every || options_.bytes > 0 || options_.generations > 0) return absl::OkStatus();
+    return absl::InvalidArgumentError("give --every, --size or --generations");
+  }
+
   std::string directory_;
   std::optional<absl::Duration> every_;
   SplitOptions options_;

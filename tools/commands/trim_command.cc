@@ -53,16 +53,14 @@ class TrimCommand final : public Command {
     return rows;
   }
 
-  absl::Status Check() const override {
-    if (filter_.from.empty() && filter_.to.empty()) {
-      return absl::InvalidArgumentError("give --from, --to, or both");
-    }
-    return filter_.Check();
-  }
+  absl::Status Check() const override { return filter_.Check(); }
 
   int Run(const std::vector<std::string>& files, Output* out) override {
     const std::string& file = files[0];
     const Trace2Region region(SelfTrace(), "file", kText.name, file);
+    if (filter_.from.empty() && filter_.to.empty()) {
+      return ReportError(file, {absl::InvalidArgumentError("give --from, --to, or both")});
+    }
     const TraceTarget target(target_, out);
     if (absl::Status status = target.Check(file); !status.ok()) return ReportError(file, {status});
     absl::StatusOr<OpenedTrace> input =
