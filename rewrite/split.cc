@@ -74,14 +74,15 @@ class Splitter {
     if (Every() > 0 && event.time() >= *next_ && !writer->Continues(event)) {
       // Pieces without events are left out.
       const int64_t late = TraceClock::Subtract(event.time(), *next_) % Every();
-      cut = event.time() - late;
-      next_ = TraceClock::Add(*cut, Every());
+      next_ = TraceClock::Add(event.time() - late, Every());
+      if (has_events_) cut = event.time() - late;
     }
     if (cut.has_value()) {
       absl::Status status = Cut(*cut, !is_first_ && !begins, writer);
       if (!status.ok()) return status;
     }
     if (begins) ++generations_, is_first_ = event.arg(0) == 1;
+    has_events_ |= !begins;
     writer->Add(absl::MakeConstSpan(&event, 1));
     return absl::OkStatus();
   }
@@ -99,6 +100,7 @@ class Splitter {
     if (!next.ok()) return next.status();
     AddTo(&result_.written, writer->NextTrace(time, states_again, next->get()));
     generations_ = 0;
+    has_events_ = false;
     absl::Status status = out_->Finish();
     out_ = *std::move(next);
     return status;
@@ -107,6 +109,7 @@ class Splitter {
   const SplitOptions& options_;
   const OpenPiece& open_piece_;
   std::unique_ptr<ByteSink> out_;
+  bool has_events_ = false;      // Whether the piece has any.
   uint64_t generations_ = 0;     // Of the piece.
   bool is_first_ = false;        // Whether the original's first generation is being read.
   std::optional<int64_t> next_;  // The end of the piece, if pieces have a length.

@@ -157,7 +157,17 @@ void TraceWriterImpl::BeginTrace(int64_t time, bool states_again, absl::Function
   Prologue prologue =
       MakeTracePrologue(writer_->model(), *past_, options_.version, &generation_->tables);
   Prologue again;
-  if (states_again) again = MakeGenerationPrologue(writer_->model());
+  // The end of a stop of the world refers to the reason in its own generation.
+  std::vector<std::pair<WriterEvent, std::string>> stops;
+  if (states_again) {
+    again = MakeGenerationPrologue(writer_->model());
+    std::erase_if(prologue.events, [&](const WriterEvent& event) {
+      if (event.type != EventType::kSTWBegin) return false;
+      stops.emplace_back(event, *generation_->tables.FindString(event.args[0]));
+      return true;
+    });
+    again.length += static_cast<int64_t>(stops.size());
+  }
   writer_ = std::make_unique<GenerationWriter>(options_.version);
   has_prologue_ = true;
   int64_t begin = std::max<int64_t>(0, time - prologue.length - again.length - 2);
@@ -170,8 +180,12 @@ void TraceWriterImpl::BeginTrace(int64_t time, bool states_again, absl::Function
   if (states_again && !is_empty) {
     EndGeneration();
     begin = std::max<int64_t>(0, time - again.length - 1);
-    again.BeginAt(begin);
     generation_ = std::make_unique<Collected>(map_);
+    for (auto& [event, reason] : stops) {
+      event.args[0] = generation_->tables.AddString(reason);
+      again.events.push_back(event);
+    }
+    again.BeginAt(begin);
     generation_->begin = begin;
     generation_->first_event = given_;
     generation_->is_stated = true;
