@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "gotrace/select.h"
 #include "tools/cli/command.h"
+#include "tools/cli/file_list.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/report.h"
 #include "tools/cli/self_trace.h"
@@ -107,12 +108,13 @@ class SelectCommand final : public Command {
     progress.Wipe();
     if (!status.ok()) return ReportError(file, {status});
     for (const std::string& line : chosen->report) Note(file, line);
-    const int code = Conclude(file,
-                              {.status = selected.status,
-                               .events = selected.events_read,
-                               .can_salvage = !reading_.salvage,
-                               .salvage_report = SalvageReport(file, log, selected.losses)},
-                              out);
+    const int code =
+        Conclude(file,
+                 {.status = selected.status,
+                  .events = selected.events_read,
+                  .can_salvage = !reading_.salvage,
+                  .salvage_report = SalvageReport(ShownNameOf(file), log, selected.losses)},
+                 out);
     if (!out->closed()) Note(file, Report(selected, target));
     return code;
   }

@@ -99,12 +99,13 @@ class SplitCommand final : public Command {
       }
     }
     WarnOfMoreTraces(file, *input, split->status);
-    const int code = Conclude(file,
-                              {.status = split->status,
-                               .events = split->events_read,
-                               .can_salvage = !reading_.salvage,
-                               .salvage_report = SalvageReport(file, log, split->losses)},
-                              out);
+    const int code =
+        Conclude(file,
+                 {.status = split->status,
+                  .events = split->events_read,
+                  .can_salvage = !reading_.salvage,
+                  .salvage_report = SalvageReport(ShownNameOf(file), log, split->losses)},
+                 out);
     Note(file,
          absl::StrCat("wrote ", split->pieces, split->pieces == 1 ? " piece" : " pieces", " with ",
                       split->written.events, " events, of which ", split->written.statuses_added,

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "gotrace/trim.h"
 #include "tools/cli/command.h"
+#include "tools/cli/file_list.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/report.h"
 #include "tools/cli/self_trace.h"
@@ -85,13 +86,14 @@ class TrimCommand final : public Command {
     if (!status.ok()) return ReportError(file, {WithAdviceOnTimes(status, file, filter_)});
     WarnOfMoreTraces(file, *input, trimmed.status);
     NoteTimelessGeneration(file, trimmed.seen);
-    const int code = Conclude(file,
-                              {.status = trimmed.status,
-                               .events = trimmed.events_read,
-                               .bytes = trimmed.bytes_read,
-                               .can_salvage = !reading_.salvage,
-                               .salvage_report = SalvageReport(file, log, trimmed.losses)},
-                              out);
+    const int code =
+        Conclude(file,
+                 {.status = trimmed.status,
+                  .events = trimmed.events_read,
+                  .bytes = trimmed.bytes_read,
+                  .can_salvage = !reading_.salvage,
+                  .salvage_report = SalvageReport(ShownNameOf(file), log, trimmed.losses)},
+                 out);
     if (!out->closed()) Note(file, Report(trimmed.written, target));
     return code;
   }
