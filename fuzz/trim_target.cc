@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -32,7 +33,7 @@ void CheckTrim(absl::string_view input, const WindowOptions& window, const Reade
   std::string bytes;
   const std::unique_ptr<ByteSink> out = SinkToString(&bytes);
   const absl::StatusOr<TrimmedTrace> trimmed =
-      TrimTrace(SourceFromBytes(input), window, options, out.get());
+      TrimTrace(*SourceFromBytes(input), window, options, out.get());
   FUZZ_CHECK(out->Finish().ok(), out->status().ToString());
   if (trimmed.ok()) CheckReads(bytes, trimmed->written);
 }
@@ -50,7 +51,7 @@ void CheckSelect(absl::string_view input, const Selection& selection,
 void CheckSplit(absl::string_view input, const SplitOptions& split, const ReaderOptions& options) {
   std::vector<std::unique_ptr<std::string>> pieces;
   const absl::StatusOr<SplitTraceResult> result =
-      SplitTrace(SourceFromBytes(input), split, options,
+      SplitTrace(*SourceFromBytes(input), split, options,
                  [&](uint64_t number) -> absl::StatusOr<std::unique_ptr<ByteSink>> {
                    if (number > 20) return absl::ResourceExhaustedError("these are enough");
                    return SinkToString(pieces.emplace_back(new std::string()).get());
