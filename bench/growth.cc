@@ -80,6 +80,7 @@ constexpr absl::string_view kCommands[] = {
     "select --g=1 --with-wakers -o OUT IN",
     "split --generations=1 -o OUT IN",
     "join -o OUT IN",
+    "anonymise --also=lines,pcs,times -o OUT IN",
     "convert --jobs=1 --to=perfetto --stacks --threads --alloc -o OUT IN",
     "convert --jobs=1 --to=fxt --stacks --threads --alloc -o OUT IN",
     "convert --jobs=1 --to=chrome -o OUT IN",

@@ -16,15 +16,13 @@ const EventTables& TablesOf(const Event& event) {
   return tables == nullptr ? none : *tables;
 }
 
-EventTranslator::Part::Part(const EventTables& from, const MappedTables::Map& map, JoinedTables* to)
-    : serial(from.serial()),
-      own(from),
-      mapped(map == nullptr ? std::nullopt : std::make_optional<MappedTables>(own, map)),
-      part(mapped.has_value() ? static_cast<const TableSource*>(&*mapped) : &own, to) {}
+EventTranslator::Part::Part(const EventTables& from, JoinedTables* to, Replacer* replacer)
+    : serial(from.serial()), own(from), part(&own, to, replacer) {}
 
 JoinedTables::Part& EventTranslator::PartOf(const Event& event) {
   const EventTables& tables = TablesOf(event);
-  if (!last_.has_value() || last_->serial != tables.serial()) last_.emplace(tables, map_, &to_);
+  if (!last_.has_value() || last_->serial != tables.serial())
+    last_.emplace(tables, &to_, replacer_);
   return last_->part;
 }
 

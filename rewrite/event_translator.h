@@ -8,6 +8,7 @@
 #include "gotrace/event.h"
 #include "parser/event/event_tables.h"
 #include "rewrite/joined_tables.h"
+#include "rewrite/replacer.h"
 #include "rewrite/table_source.h"
 
 namespace gotrace::internal {
@@ -18,9 +19,9 @@ const EventTables& TablesOf(const Event& event);
 // Finds the part of joined tables to which an event belongs.
 class EventTranslator {
  public:
-  // `to` must outlive this object. Texts are replaced with the results of `map` if that is set.
-  explicit EventTranslator(JoinedTables* to, MappedTables::Map map = nullptr)
-      : to_(*to), map_(std::move(map)) {}
+  // Both must outlive this object. `replacer` is nullptr to replace nothing.
+  explicit EventTranslator(JoinedTables* to, Replacer* replacer = nullptr)
+      : to_(*to), replacer_(replacer) {}
   EventTranslator(const EventTranslator&) = delete;
   EventTranslator& operator=(const EventTranslator&) = delete;
 
@@ -30,16 +31,15 @@ class EventTranslator {
 
  private:
   struct Part {
-    Part(const EventTables& from, const MappedTables::Map& map, JoinedTables* to);
+    Part(const EventTables& from, JoinedTables* to, Replacer* replacer);
 
     const uint64_t serial;  // Of `from`.
     const OwnTables own;
-    const std::optional<MappedTables> mapped;
     JoinedTables::Part part;
   };
 
   JoinedTables& to_;
-  const MappedTables::Map map_;
+  Replacer* const replacer_;
   std::optional<Part> last_;
 };
 

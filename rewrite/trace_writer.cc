@@ -50,7 +50,7 @@ void TraceWriterImpl::Take(const Event& event) {
     return BeginGeneration(event);
   }
   if (generation_ == nullptr) {
-    generation_ = std::make_unique<Collected>(map_);
+    generation_ = std::make_unique<Collected>(replacer_);
     generation_->begin = event.time();
     generation_->first_event = given_ - 1;
   } else if (options_.max_events > 0 && events_.size() >= options_.max_events) {
@@ -86,13 +86,17 @@ absl::Status TraceWriterImpl::Finish() {
 }
 
 void TraceWriterImpl::BeginGeneration(const Event& sync) {
-  generation_ = std::make_unique<Collected>(map_);
+  generation_ = std::make_unique<Collected>(replacer_);
   generation_->begin = sync.time();
   generation_->first_event = given_;
   // The last kSync event of a trace begins nothing.
   generation_->is_stated = EventAccess::Tables(sync) != nullptr;
   const EventTables& tables = TablesOf(sync);
   generation_->clock_snapshot = tables.clock_snapshot();
+  if (replacer_ != nullptr) {
+    if (generation_->clock_snapshot.has_value()) replacer_->Replace(&*generation_->clock_snapshot);
+    return;
+  }
   generation_->experimental_batches = ExperimentalBatches(tables);
   for (WriterBatch& batch : generation_->experimental_batches) {
     batch.data = generation_->experimental_data.emplace_back(batch.data);
@@ -109,7 +113,7 @@ void TraceWriterImpl::BeginGenerationBefore(const Event& event) {
   if (events_.Continues(event) || stops_ > 0) return;
   EndGeneration();
   Prologue prologue = MakeGenerationPrologue(writer_->model());
-  generation_ = std::make_unique<Collected>(map_);
+  generation_ = std::make_unique<Collected>(replacer_);
   generation_->first_event = given_ - 1;
   generation_->begin = event.time();
   generation_->is_stated = true;
@@ -153,7 +157,7 @@ void TraceWriterImpl::BeginTrace(int64_t time, bool states_again, absl::Function
   }
   EndGeneration();
   then();
-  generation_ = std::make_unique<Collected>(map_);
+  generation_ = std::make_unique<Collected>(replacer_);
   Prologue prologue =
       MakeTracePrologue(writer_->model(), *past_, options_.version, &generation_->tables);
   Prologue again;
@@ -180,7 +184,7 @@ void TraceWriterImpl::BeginTrace(int64_t time, bool states_again, absl::Function
   if (states_again && !is_empty) {
     EndGeneration();
     begin = std::max<int64_t>(0, time - again.length - 1);
-    generation_ = std::make_unique<Collected>(map_);
+    generation_ = std::make_unique<Collected>(replacer_);
     for (auto& [event, reason] : stops) {
       event.args[0] = generation_->tables.AddString(reason);
       again.events.push_back(event);

@@ -31,7 +31,7 @@
 #include "rewrite/generation_writer.h"
 #include "rewrite/joined_tables.h"
 #include "rewrite/past_events.h"
-#include "rewrite/table_source.h"
+#include "rewrite/replacer.h"
 #include "rewrite/writer_event.h"
 
 namespace gotrace::internal {
@@ -43,9 +43,10 @@ class TraceWriterImpl final : public EventSink {
   // See TraceWriter.
   TraceWriterImpl(const TraceWriterOptions& options, ByteSink* out);
 
-  // Replaces the texts of all strings, among them names of functions and files, with the results of
-  // `map`: see MappedTables. Call it before the first event.
-  void MapStrings(MappedTables::Map map) { map_ = std::move(map); }
+  // Replaces the texts of events, the frames of stacks and the clock snapshots, and leaves out the
+  // batches of experiments, whose contents are not known. Call it before the first event.
+  // `replacer` must outlive the writer.
+  void SetReplacer(Replacer* replacer) { replacer_ = replacer; }
 
   // Takes note of an event before the first one to write, which must also be events of a Reader or
   // of an EventBuilder, beginning with a kSync event.
@@ -90,7 +91,7 @@ class TraceWriterImpl final : public EventSink {
  private:
   // The generation that is being collected.
   struct Collected {
-    explicit Collected(const MappedTables::Map& map) : translator(&tables, map) {}
+    explicit Collected(Replacer* replacer) : translator(&tables, replacer) {}
 
     int64_t begin = 0;
     uint64_t first_event = 0;  // How many events were given before it.
@@ -116,7 +117,7 @@ class TraceWriterImpl final : public EventSink {
 
   const TraceWriterOptions options_;
   ByteSink* out_;
-  MappedTables::Map map_;
+  Replacer* replacer_ = nullptr;
   GenerationClocks clocks_;
   std::unique_ptr<GenerationWriter> writer_;
   std::unique_ptr<Collected> generation_;

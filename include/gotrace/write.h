@@ -2,6 +2,7 @@
 #ifndef GOTRACE_WRITE_H_
 #define GOTRACE_WRITE_H_
 
+#include "gotrace/anonymise.h"
 #include "gotrace/byte_sink.h"
 #include "gotrace/event_builder.h"
 #include "gotrace/event_sink.h"

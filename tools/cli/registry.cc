@@ -17,6 +17,7 @@ namespace gotrace::internal {
   ROW(Select)                 \
   ROW(Split)                  \
   ROW(Join)                   \
+  ROW(Anonymise)              \
   ROW(Convert)                \
   ROW(Summary)                \
   ROW(Goroutines)             \
