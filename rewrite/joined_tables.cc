@@ -59,11 +59,9 @@ std::optional<uint64_t> JoinedTables::Part::StackId(uint64_t id) {
 
 // Returns false if this part lacks a name.
 bool JoinedTables::Part::TranslateFrame(Frame* frame) {
-  const bool replaces = replacer_ != nullptr && !from_.IsMissingString(frame->func) &&
-                        !from_.IsMissingString(frame->file);
-  if (!replaces) {
-    const std::optional<uint64_t> func = StringId(frame->func, TextRole::kFunction);
-    const std::optional<uint64_t> file = StringId(frame->file, TextRole::kFile);
+  if (replacer_ == nullptr) {
+    const std::optional<uint64_t> func = StringId(frame->func);
+    const std::optional<uint64_t> file = StringId(frame->file);
     frame->func = func.value_or(0);
     frame->file = file.value_or(0);
     return func.has_value() && file.has_value();
@@ -71,9 +69,15 @@ bool JoinedTables::Part::TranslateFrame(Frame* frame) {
   const std::optional<absl::string_view> func = from_.FindString(frame->func);
   const std::optional<absl::string_view> file = from_.FindString(frame->file);
   if (!func.has_value() || !file.has_value()) return false;
-  FullFrame full{frame->pc, std::string(*func), std::string(*file), frame->line};
+  const bool has_func = !from_.IsMissingString(frame->func);
+  const bool has_file = !from_.IsMissingString(frame->file);
+  FullFrame full{frame->pc, std::string(has_func ? *func : ""), std::string(has_file ? *file : ""),
+                 frame->line};
   replacer_->Replace(&full);
-  *frame = {full.pc, to_.AddString(full.func), to_.AddString(full.file), full.line};
+  frame->pc = full.pc;
+  frame->func = has_func ? to_.AddString(full.func) : *StringId(frame->func);
+  frame->file = has_file ? to_.AddString(full.file) : *StringId(frame->file);
+  frame->line = full.line;
   return true;
 }
 

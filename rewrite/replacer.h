@@ -39,7 +39,7 @@ class Replacer {
   // Returns what replaces a text of an event, which is not empty.
   virtual std::string Replace(TextRole role, absl::string_view text) = 0;
 
-  // Changes a frame. Not called for a frame whose function or file is missing in the trace.
+  // Changes a frame. Names that are missing in the trace are empty, and have to stay so.
   virtual void Replace(FullFrame* frame) = 0;
 
   // Changes a clock snapshot, in the order of generations.

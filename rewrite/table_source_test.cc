@@ -152,8 +152,8 @@ TEST(TableSource, JoinedTablesReplaceTextsByTheirRoles) {
   const SmallTables lacks({"?string#1"}, {{{10, 1, 1, 3}}}, 1);
   JoinedTables::Part other(&lacks, &joined, &shouter);
   EXPECT_EQ(joined.FindString(*other.StringId(1, TextRole::kMessage)), "?string#1");
-  EXPECT_NE(other.StackId(1), std::nullopt);
-  EXPECT_EQ(shouter.calls, 4);
+  EXPECT_EQ(Show(joined, *other.StackId(1)), Shown{"?string#1 ?string#1:103 unknown"});
+  EXPECT_EQ(shouter.calls, 5);
 }
 
 TEST(TableSource, AdditionsTakeIdsThatAreFree) {
