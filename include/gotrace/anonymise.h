@@ -77,9 +77,9 @@ struct AnonymisedTrace {
 // the same made-up one, everywhere in the trace, numbered in the order in which the words appear.
 // Words with a capital letter at their beginning keep that. These things stay:
 //
-// - functions of the standard library and the runtime: those of packages whose path begins with the
-//   name of one of its folders, such as "net/http". Of their files, the part of the path from the
-//   package on stays, and their lines;
+// - functions of the standard library and the runtime: those whose package and whose file, after
+//   "src/", have paths that begin with one of its folders, such as "net/http". Of their files, the
+//   part of the path from the package on stays, and their lines;
 // - of other functions, the package "main", and the names that the compiler makes: "init", "func1";
 // - the ends of files' names: ".go";
 // - labels of the runtime, and the reasons for which goroutines wait and the world stops, which are
