@@ -7,8 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "gotrace/anonymise.h"
 #include "tools/cli/command.h"
 #include "tools/cli/file_list.h"
@@ -71,7 +75,7 @@ class Pattern {
     if (std::exchange(is_set_, false)) regfree(&regex_);
   }
 
-  regex_t regex_;
+  regex_t regex_ = {};
   bool is_set_ = false;
 };
 
@@ -183,8 +187,8 @@ class AnonymiseCommand final : public Command {
     ByteSink& sink = *to->bytes();
     sink.Append("part\tmade_up\toriginal\n");
     for (const Replacement& one : trace.replacements) {
-      sink.Append(absl::StrCat(PrivatePartName(one.part), "\t", absl::CEscape(one.made_up), "\t",
-                               absl::CEscape(one.original), "\n"));
+      sink.Append(absl::StrCat(PrivatePartName(one.part), "\t", absl::Utf8SafeCEscape(one.made_up),
+                               "\t", absl::Utf8SafeCEscape(one.original), "\n"));
     }
     return to->Finish();
   }
