@@ -36,6 +36,7 @@ TextRole RoleOfTexts(EventType type) {
 
 std::optional<uint64_t> JoinedTables::Part::StringId(uint64_t id, TextRole role) {
   if (id == 0) return 0;
+  if (replacer_ == nullptr) role = TextRole::kReason;  // So that a missing string stays one.
   const std::pair<uint64_t, TextRole> key(id, role);
   if (const auto known = string_ids_.find(key); known != string_ids_.end()) return known->second;
   const std::optional<absl::string_view> text = from_.FindString(id);
