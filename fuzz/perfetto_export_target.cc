@@ -27,6 +27,7 @@ using Sums = std::map<int64_t, std::array<uint64_t, 6>>;
 struct TrackedSums final : public IntervalConsumer {
   void AddGoroutine(const GoInterval& interval) override {
     const int64_t id = interval.goroutine.value;
+    if (interval.state == GoState::kRunning) runs[interval.proc].push_back(interval);
     const bool has_cpu = interval.state != GoState::kRunning || interval.proc != ProcId::kNone;
     if (!has_cpu || ended.contains(id)) left_out.insert(id);
     if (interval.ends_life) ended.insert(id);
@@ -37,8 +38,33 @@ struct TrackedSums final : public IntervalConsumer {
         static_cast<uint64_t>(end) - static_cast<uint64_t>(begin);
   }
 
+  void AddProc(const ProcInterval& interval) override {
+    if (interval.state == ProcState::kRunning) running_procs[interval.proc].push_back(interval);
+  }
+
+  // Whether goroutines run one after the other on each P, and only while it runs. What a program
+  // writes says so, and Perfetto can show nothing else.
+  bool CanBeShown() const {
+    for (const auto& [proc, intervals] : runs) {
+      if (proc == ProcId::kNone) continue;
+      const auto found = running_procs.find(proc);
+      if (found == running_procs.end()) return false;
+      // Both are in the order of their ends.
+      auto running = found->second.begin();
+      int64_t free_from = std::numeric_limits<int64_t>::min();
+      for (const Interval& run : intervals) {
+        while (running != found->second.end() && running->end < run.end) ++running;
+        if (running == found->second.end() || running->begin > run.begin) return false;
+        if (run.begin < free_from) return false;
+        free_from = run.end;
+      }
+    }
+    return true;
+  }
+
   EventFilter::Times window;
   Sums sums;
+  std::map<ProcId, std::vector<Interval>> runs, running_procs;
   std::set<int64_t> ended;
   // Those that run on no known P, as Perfetto's threads must run on a CPU, and those that exist
   // again after their end, which is not known when they are written.
@@ -65,15 +91,6 @@ std::string Show(const Sums& sums, const std::set<int64_t>& left_out) {
   return absl::StrJoin(lines, "\n");
 }
 
-// Whether a thread that runs a goroutine states that another one runs. No program's trace does, and
-// Perfetto shows one goroutine at a time on each P.
-bool StatesTwoRunning(const Event& event) {
-  return (event.type() == EventType::kGoStatus || event.type() == EventType::kGoStatusStack) &&
-         event.transition_to() == static_cast<uint8_t>(GoState::kRunning) &&
-         event.goroutine() != GoId::kNone &&
-         event.goroutine() != GoId{event.transition_resource().id};
-}
-
 // Converts what is in the time window. Returns the times of the first and the last event.
 EventFilter::Times CheckWindow(absl::string_view input, ReadMode mode, EventFilter::Times window) {
   EventFilter::Times seen = {std::numeric_limits<int64_t>::max(),
@@ -92,10 +109,8 @@ EventFilter::Times CheckWindow(absl::string_view input, ReadMode mode, EventFilt
   TrackedSums tracked;
   tracked.window = window;
   StateTracker tracker(&interner, &tracked);
-  bool has_two_running = false;
   for (absl::Span<const Event> block; !(block = reader->NextBlock()).empty();) {
     for (const Event& event : block) {
-      has_two_running |= StatesTwoRunning(event);
       seen.from = std::min(seen.from, event.time());
       seen.to = std::max(seen.to, event.time());
     }
@@ -108,7 +123,7 @@ EventFilter::Times CheckWindow(absl::string_view input, ReadMode mode, EventFilt
   // In a damaged trace, times may go back.
   if (mode != ReadMode::kStrict) return seen;
   FUZZ_CHECK(back.disorder.empty(), back.disorder);
-  if (has_two_running) return seen;
+  if (!tracked.CanBeShown()) return seen;
   if (std::any_of(tracked.left_out.begin(), tracked.left_out.end(), MayBeRenamed)) return seen;
   const std::string shown = Show(back.sums, tracked.left_out);
   const std::string expected = Show(tracked.sums, tracked.left_out);
