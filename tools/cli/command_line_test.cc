@@ -174,6 +174,7 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"until", "2s"},
                                                      {"profile type", "sync"},
                                                      {"func", "main.main"},
+                                                     {"stack", "main.*"},
                                                      {"view", "thread"},
                                                      {"task", "1"},
                                                      {"scheduling", "generic"},
