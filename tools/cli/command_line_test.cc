@@ -175,6 +175,7 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"profile type", "sync"},
                                                      {"func", "main.main"},
                                                      {"stack", "main.*"},
+                                                     {"reason", "select"},
                                                      {"view", "thread"},
                                                      {"task", "1"},
                                                      {"scheduling", "generic"},
@@ -235,11 +236,15 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
     for (const Flag& flag : command->Flags()) {
       SCOPED_TRACE(absl::StrCat(name, " ", flag.Spelling()));
       // `path` is of one of these.
-      const std::set<absl::string_view> path_choices = {"task", "g", "type", "region"};
+      const std::set<absl::string_view> path_choices = {"task", "g",   "type", "region",
+                                                        "func", "min", "max",  "worst"};
       const bool is_choice = name == "path" && path_choices.contains(flag.name);
       std::vector<std::string> args =
           is_choice ? std::vector<std::string>{name, "f"} : Words(name, {"f"});
       if (flag.name == "related") args.push_back("--g=1");
+      if (name == "goroutines" && (flag.name == "state" || flag.name == "stack")) {
+        args.push_back("--at=1s");
+      }
       // Of several values that it may need, the first.
       const absl::string_view needs = flag.needs.substr(0, flag.needs.find('|'));
       if (!needs.empty()) args.push_back(absl::StrCat("--", needs));
