@@ -105,13 +105,31 @@ class GoroutineFinder final : public EventSink {
   absl::flat_hash_set<std::pair<GoId, GoId>> wakes_;
 };
 
+// Returns the kind that stands for all kinds of events with which something begins and ends, which
+// are kept together.
+EventKind FirstOfKind(EventKind kind) {
+  switch (kind) {
+    case EventKind::kRangeActive:
+    case EventKind::kRangeEnd:
+      return EventKind::kRangeBegin;
+    case EventKind::kTaskEnd:
+      return EventKind::kTaskBegin;
+    case EventKind::kRegionEnd:
+      return EventKind::kRegionBegin;
+    default:
+      return kind;
+  }
+}
+
 // Passes the events of a selection on.
 class Selector {
  public:
   // `goroutines` are those of the selection; nullopt for all. `selection` must outlive this object.
   Selector(const Selection& selection, std::optional<std::set<GoId>> goroutines,
            TraceWriterImpl* writer)
-      : selection_(selection), goroutines_(std::move(goroutines)), writer_(*writer) {}
+      : selection_(selection), goroutines_(std::move(goroutines)), writer_(*writer) {
+    for (const EventKind kind : selection.kinds) kinds_.insert(FirstOfKind(kind));
+  }
 
   void Add(const Event& event) {
     if (event.kind() == EventKind::kSync) return Pass(event);
@@ -126,8 +144,8 @@ class Selector {
 
  private:
   bool KeepsKind(EventKind kind) const {
-    if (kind == EventKind::kStateTransition || selection_.kinds.empty()) return true;
-    return selection_.kinds.contains(kind) != selection_.drops;
+    if (kind == EventKind::kStateTransition || kinds_.empty()) return true;
+    return kinds_.contains(FirstOfKind(kind)) != selection_.drops;
   }
 
   bool Keeps(GoId id) const { return goroutines_->contains(id) != selection_.drops; }
@@ -205,6 +223,7 @@ class Selector {
 
   const Selection& selection_;
   const std::optional<std::set<GoId>> goroutines_;
+  std::set<EventKind> kinds_;  // The first of each kind that is selected.
   TraceWriterImpl& writer_;
   // The Ps of goroutines that are left out and in a syscall, and their threads.
   absl::flat_hash_map<ProcId, ThreadId> in_dropped_syscall_;

@@ -132,6 +132,24 @@ TEST_P(EachTrace, KeepsKinds) {
   }
 }
 
+TEST(Select, KeepsBeginsWithTheirEnds) {
+  const std::string original = ReadTestTrace("go1.27-gc.trace");
+  for (const auto& [begin, end] : {std::pair(EventKind::kRangeBegin, EventKind::kRangeEnd),
+                                   std::pair(EventKind::kTaskBegin, EventKind::kTaskEnd),
+                                   std::pair(EventKind::kRegionBegin, EventKind::kRegionEnd)}) {
+    for (const bool drops : {false, true}) {
+      Selection begins;
+      begins.kinds = {begin};
+      begins.drops = drops;
+      Selection ends = begins;
+      ends.kinds = {end};
+      const Selected kept = Select(original, begins);
+      ExpectSound(kept.bytes);
+      EXPECT_TRUE(kept.bytes == Select(original, ends).bytes);
+    }
+  }
+}
+
 // The goroutines that start in main.worker, and those that they need.
 TEST(Select, FindsGoroutines) {
   const std::string original = ReadTestTrace("go1.27-annotations.trace");

@@ -24,13 +24,13 @@ class Trimmer {
       : window_(window), options_(options), out_(*out) {}
 
   absl::StatusOr<TrimmedTrace> Trim(std::unique_ptr<ByteSource> source) {
-    const std::unique_ptr<ByteSource> again = source->Fork(source->offset());
+    std::unique_ptr<ByteSource> again = source->Fork(source->offset());
     absl::StatusOr<WindowReader> reader = WindowReader::Open(std::move(source), window_, options_);
     if (!reader.ok()) return reader.status();
     TraceWriterImpl writer({.version = reader->reader().version(), .lenient = true}, &out_);
     const Event* event = reader->Next();
     if (again != nullptr && HasFirstTime()) {
-      absl::Status status = FindEarlier(again->Fork(again->offset()), &writer);
+      absl::Status status = FindEarlier(std::move(again), &writer);
       if (!status.ok()) return status;
     }
     bool has_earlier = false;  // Whether an event before the window was followed.

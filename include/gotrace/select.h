@@ -33,7 +33,8 @@ struct Selection {
   bool with_wakers = false;
 
   // Kinds of events; all, if empty. State transitions are always kept, since they say who ran
-  // where.
+  // where. The events with which something begins and ends belong together: kRangeBegin stands for
+  // kRangeActive and kRangeEnd, too.
   std::set<EventKind> kinds;
 
   // Whether to leave out the goroutines and the kinds that are given, and to keep the others.

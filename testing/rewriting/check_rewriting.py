@@ -51,6 +51,12 @@ def is_repeated(event):
     return bool(found) and found[3] in ("Undetermined", found[4])
 
 
+def first_of_kind(kind):
+    """Returns the kind that stands for all with which something begins and ends, which are kept together."""
+    return {"RangeActive": "RangeBegin", "RangeEnd": "RangeBegin", "TaskEnd": "TaskBegin",
+            "RegionEnd": "RegionBegin"}.get(kind, kind)
+
+
 def without_repeated(events):
     return [event for event in events if not is_repeated(event)]
 
@@ -79,7 +85,7 @@ class Checker:
         # Texts of traces need not be UTF-8, and are compared as they are.
         result = subprocess.run([self.dump, *map(str, command)], capture_output=True, encoding="latin-1", check=False)
         if result.returncode not in codes:
-            raise Failure(f"{shlex.join(map(str, command))}: exit code {result.returncode}: {result.stderr}")
+            raise Failure(f"{shlex.join(map(str, command))}: exit code {result.returncode}: {result.stderr}{result.stdout[:2000]}")
         return result.stdout
 
     def check(self, trace):
@@ -142,8 +148,9 @@ class Checker:
         if salvages:
             return
         if kinds:
+            kinds = {first_of_kind(kind) for kind in kinds}
             wanted = [event for event in without_repeated(original)
-                      if event.kind == "StateTransition" or (event.kind in kinds) != bool(drops)]
+                      if event.kind == "StateTransition" or (first_of_kind(event.kind) in kinds) != bool(drops)]
             expect_equal(texts(without_repeated(events)), texts(wanted), "the kinds")
         elif goroutines and "--with-wakers" not in flags:
             self.expect_goroutines(events, original, lambda id: (id in goroutines) != bool(drops))
@@ -209,7 +216,9 @@ class Checker:
                       + (TRANSITION.match(event.rest) or [""])[0] for event in some]
                      for some, by in ((events, shift), (kept, 0))]
             expect_equal(*shown, "the anonymised trace")
-        self.expect_no_secret(out.read_bytes(), table.read_bytes())
+        # A text of a part that is replaced may be the same as one of a part that stays.
+        if set(parts) >= set(ALL_PARTS[:6]):
+            self.expect_no_secret(out.read_bytes(), table.read_bytes())
 
     def expect_no_secret(self, trace, table):
         secrets = {}

@@ -29,7 +29,9 @@ constexpr CommandText kText = {
         "Events keep their times, Ps and threads. Of a goroutine that is left out nothing remains: "
         "its P runs no goroutine meanwhile, and what it did to others happens without a goroutine. "
         "Cycles of the garbage collector are kept only if all goroutines are. State transitions "
-        "are kept whatever --kind says, since they say who ran where.\n\n"
+        "are kept whatever --kind says, since they say who ran where, and begins are kept with "
+        "their "
+        "ends: --kind=TaskBegin keeps TaskEnd, too.\n\n"
         "The result is read again before it gets its name.",
     .examples =
         "  gotrace-dump select --task=7 --with-wakers -o task.trace trace.out\n"
