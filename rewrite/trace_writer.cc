@@ -10,6 +10,23 @@
 #include "rewrite/prologue.h"
 
 namespace gotrace::internal {
+namespace {
+
+// Lets the events of the garbage collector after two prologues, both of which may state that a
+// cycle is active, have the numbers that they had.
+void KeepGcNumbers(Prologue* first, Prologue* second) {
+  const auto states_gc = [](const WriterEvent& event) {
+    return event.type == EventType::kGCActive;
+  };
+  if (std::none_of(second->events.begin(), second->events.end(), states_gc)) return;
+  for (Prologue* const prologue : {first, second}) {
+    for (WriterEvent& event : prologue->events) {
+      if (states_gc(event) && event.args[0] > 0) --event.args[0];
+    }
+  }
+}
+
+}  // namespace
 
 TraceWriterImpl::TraceWriterImpl(const TraceWriterOptions& options, ByteSink* out)
     : options_(options),
@@ -165,6 +182,7 @@ void TraceWriterImpl::BeginTrace(int64_t time, bool states_again, absl::Function
   std::vector<std::pair<WriterEvent, std::string>> stops;
   if (states_again) {
     again = MakeGenerationPrologue(writer_->model());
+    KeepGcNumbers(&prologue, &again);
     std::erase_if(prologue.events, [&](const WriterEvent& event) {
       if (event.type != EventType::kSTWBegin) return false;
       stops.emplace_back(event, *generation_->tables.FindString(event.args[0]));

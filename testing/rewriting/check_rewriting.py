@@ -227,7 +227,8 @@ class Checker:
             text = re.sub(rb"\\(?:x([0-9a-f]{2})|([0-7]{3})|(.))",
                           lambda match: bytes([int(match[1], 16)]) if match[1] else bytes([int(match[2], 8)])
                           if match[2] else {b"n": b"\n", b"r": b"\r", b"t": b"\t"}.get(match[3], match[3]), original)
-            if part in (b"functions", b"files", b"messages") and len(text) >= 8:
+            # A single word may also be a part of a name of the standard library.
+            if part in (b"functions", b"files", b"messages") and len(text) >= 8 and re.search(rb"\W", text):
                 secrets[text] = part
         for text, part in secrets.items():
             if text in trace:
