@@ -201,7 +201,7 @@ class AnonymiseCommand final : public Command {
     if (trace.experimental_events > 0) {
       absl::StrAppend(&line, "; left out ", trace.experimental_events, " of experiments");
     }
-    return absl::StrCat(line, "; wrote ", target.Shown());
+    return absl::StrCat(line, ShowContradictions(trace.written), "; wrote ", target.Shown());
   }
 
   std::string target_;

@@ -135,16 +135,16 @@ class SelectCommand final : public Command {
 
   std::string Report(const SelectedTrace& selected, const TraceTarget& target) const {
     const WrittenTrace& written = selected.written;
-    const uint64_t added = written.statuses_added + written.events_added;
-    std::string line =
-        absl::StrCat("kept ", written.events - added, " of ", selected.events_read, " events");
+    const uint64_t stated = written.statuses_added;
+    std::string line = absl::StrCat("kept ", written.events - stated - written.events_added, " of ",
+                                    selected.events_read, " events");
     if (selection_.has_goroutines()) {
       absl::StrAppend(&line, "; ", selected.goroutines,
                       selected.goroutines == 1 ? " goroutine is" : " goroutines are",
                       selection_.drops ? " left out" : " selected");
     }
-    if (added > 0) absl::StrAppend(&line, "; added ", added, " that the others need");
-    return absl::StrCat(line, "; wrote ", target.Shown());
+    if (stated > 0) absl::StrAppend(&line, "; added ", stated, " that the others need");
+    return absl::StrCat(line, ShowContradictions(written), "; wrote ", target.Shown());
   }
 
   std::string target_;

@@ -106,10 +106,10 @@ class SplitCommand final : public Command {
                   .can_salvage = !reading_.salvage,
                   .salvage_report = SalvageReport(ShownNameOf(file), log, split->losses)},
                  out);
-    Note(file,
-         absl::StrCat("wrote ", split->pieces, split->pieces == 1 ? " piece" : " pieces", " with ",
-                      split->written.events, " events, of which ", split->written.statuses_added,
-                      " state what already existed, to ", ShownNameOf(directory_)));
+    Note(file, absl::StrCat("wrote ", split->pieces, split->pieces == 1 ? " piece" : " pieces",
+                            " with ", split->written.events, " events, of which ",
+                            split->written.statuses_added, " state what already existed, to ",
+                            ShownNameOf(directory_), ShowContradictions(split->written)));
     return code;
   }
 
@@ -195,9 +195,9 @@ class JoinCommand final : public Command {
                                      static_cast<double>(gap.end - gap.begin) / 1e9, gap.begin));
     }
     if (!out->closed()) {
-      Note(files[0],
-           absl::StrCat("joined ", files.size(), files.size() == 1 ? " piece" : " pieces", " with ",
-                        joined.written.events, " events; wrote ", target.Shown()));
+      Note(files[0], absl::StrCat("joined ", files.size(), files.size() == 1 ? " piece" : " pieces",
+                                  " with ", joined.written.events, " events",
+                                  ShowContradictions(joined.written), "; wrote ", target.Shown()));
     }
     return code;
   }

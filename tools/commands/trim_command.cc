@@ -100,14 +100,11 @@ class TrimCommand final : public Command {
 
  private:
   static std::string Report(const WrittenTrace& written, const TraceTarget& target) {
-    const uint64_t added = written.statuses_added + written.events_added;
-    std::string line = absl::StrCat("kept ", written.events - added, " events");
-    if (added > 0) absl::StrAppend(&line, "; added ", added, " that state what already existed");
-    if (written.events_left_out > 0) {
-      absl::StrAppend(&line, "; dropped ", written.events_left_out,
-                      " that contradict the ones before");
-    }
-    return absl::StrCat(line, "; wrote ", target.Shown());
+    const uint64_t stated = written.statuses_added;
+    std::string line =
+        absl::StrCat("kept ", written.events - stated - written.events_added, " events");
+    if (stated > 0) absl::StrAppend(&line, "; added ", stated, " that state what already existed");
+    return absl::StrCat(line, ShowContradictions(written), "; wrote ", target.Shown());
   }
 
   std::string target_;

@@ -21,6 +21,18 @@ absl::Status ReadTraceAgain(const std::string& path) {
       absl::StrCat("the trace that was written cannot be read: ", status.message()));
 }
 
+std::string ShowContradictions(const WrittenTrace& written) {
+  std::string text;
+  if (written.events_added > 0) {
+    absl::StrAppend(&text, "; added ", written.events_added, " that were missing");
+  }
+  if (written.events_left_out > 0) {
+    absl::StrAppend(&text, "; dropped ", written.events_left_out,
+                    " that contradict the ones before");
+  }
+  return text;
+}
+
 absl::Status TraceTarget::Check(const std::string& input, bool is_binary) const {
   std::error_code ignored;
   if (!is_standard_output() && std::filesystem::is_regular_file(path_, ignored) &&
@@ -34,24 +46,33 @@ absl::Status TraceTarget::Check(const std::string& input, bool is_binary) const 
 }
 
 absl::Status TraceTarget::Write(absl::FunctionRef<absl::Status(Output*)> write) const {
+  return Write(write, [](const std::string&) { return absl::OkStatus(); });
+}
+
+absl::Status TraceTarget::WriteTrace(absl::FunctionRef<absl::Status(Output*)> write) const {
+  return Write(
+      [&](Output* out) {
+        absl::Status status = write(out);
+        // What was written is read again, so nothing may remain in the buffer.
+        if (status.ok()) status = out->Finish();
+        return status;
+      },
+      ReadTraceAgain);
+}
+
+absl::Status TraceTarget::Write(
+    absl::FunctionRef<absl::Status(Output*)> write,
+    absl::FunctionRef<absl::Status(const std::string& path)> check) const {
   if (is_standard_output()) return write(&standard_output_);
   absl::StatusOr<OutputFile> file = OutputFile::Create(path_);
   if (!file.ok()) return file.status();
   Output out(file->fd(), path_);
   if (absl::Status status = write(&out); !status.ok()) return status;
-  return file->Commit();
-}
-
-absl::Status TraceTarget::WriteTrace(absl::FunctionRef<absl::Status(Output*)> write) const {
-  if (is_standard_output()) return write(&standard_output_);
-  absl::StatusOr<OutputFile> file = OutputFile::Create(path_);
-  if (!file.ok()) return file.status();
-  Output out(file->fd(), path_);
-  absl::Status status = write(&out);
-  if (status.ok()) status = out.Finish();
   // A device or a named pipe cannot be read again.
-  if (status.ok() && !file->temporary().empty()) status = ReadTraceAgain(file->temporary());
-  return status.ok() ? file->Commit() : status;
+  if (!file->temporary().empty()) {
+    if (absl::Status status = check(file->temporary()); !status.ok()) return status;
+  }
+  return file->Commit();
 }
 
 std::string TraceTarget::Shown() const {
