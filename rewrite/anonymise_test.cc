@@ -88,14 +88,14 @@ std::vector<std::string> Skeleton(absl::string_view bytes) {
   return lines;
 }
 
-class EachTrace : public testing::TestWithParam<TestTrace> {};
-INSTANTIATE_TEST_SUITE_P(Anonymise, EachTrace, testing::ValuesIn(SomeTestTraces()),
+class AnonymiseOfRealTraces : public testing::TestWithParam<TestTrace> {};
+INSTANTIATE_TEST_SUITE_P(Traces, AnonymiseOfRealTraces, testing::ValuesIn(SomeTestTraces()),
                          [](const auto& info) {
                            return absl::StrReplaceAll(info.param.name, {{".", "_"}, {"-", "_"}});
                          });
 
 // No text that is not of Go itself is in any byte of the result, whatever table or batch it was in.
-TEST_P(EachTrace, HasNoPrivateTextInAnyByte) {
+TEST_P(AnonymiseOfRealTraces, HasNoPrivateTextInAnyByte) {
   const std::string original = ReadTestTrace(GetParam().name);
   for (const bool everything : {false, true}) {
     SCOPED_TRACE(everything);
@@ -138,7 +138,7 @@ TEST_P(EachTrace, HasNoPrivateTextInAnyByte) {
 }
 
 // Translates back what was replaced: the originals are those of the trace.
-TEST_P(EachTrace, SaysWhatWasReplaced) {
+TEST_P(AnonymiseOfRealTraces, SaysWhatWasReplaced) {
   const std::string original = ReadTestTrace(GetParam().name);
   const Anonymised anonymised = AnonymiseBytes(original);
   const std::set<std::string> before = StringsOf(original);

@@ -74,13 +74,13 @@ std::set<GoId> GoroutinesOf(absl::string_view bytes) {
   return ids;
 }
 
-class EachTrace : public testing::TestWithParam<TestTrace> {};
-INSTANTIATE_TEST_SUITE_P(Select, EachTrace, testing::ValuesIn(SomeTestTraces()),
+class SelectOfRealTraces : public testing::TestWithParam<TestTrace> {};
+INSTANTIATE_TEST_SUITE_P(Traces, SelectOfRealTraces, testing::ValuesIn(SomeTestTraces()),
                          [](const auto& info) {
                            return absl::StrReplaceAll(info.param.name, {{".", "_"}, {"-", "_"}});
                          });
 
-TEST_P(EachTrace, KeepsTheTimesOfEachGoroutine) {
+TEST_P(SelectOfRealTraces, KeepsTheTimesOfEachGoroutine) {
   const std::string original = ReadTestTrace(GetParam().name);
   const std::set<GoId> all = GoroutinesOf(original);
   // Every second, and every third.
@@ -108,7 +108,7 @@ TEST_P(EachTrace, KeepsTheTimesOfEachGoroutine) {
   }
 }
 
-TEST_P(EachTrace, KeepsKinds) {
+TEST_P(SelectOfRealTraces, KeepsKinds) {
   const std::string original = ReadTestTrace(GetParam().name);
   for (const bool drops : {false, true}) {
     Selection selection;

@@ -97,13 +97,13 @@ int64_t LengthOf(absl::string_view bytes) {
   return times.back() - times.front();
 }
 
-class EachTrace : public testing::TestWithParam<TestTrace> {};
-INSTANTIATE_TEST_SUITE_P(Split, EachTrace, testing::ValuesIn(SomeTestTraces()),
+class SplitOfRealTraces : public testing::TestWithParam<TestTrace> {};
+INSTANTIATE_TEST_SUITE_P(Traces, SplitOfRealTraces, testing::ValuesIn(SomeTestTraces()),
                          [](const auto& info) {
                            return absl::StrReplaceAll(info.param.name, {{".", "_"}, {"-", "_"}});
                          });
 
-TEST_P(EachTrace, IsTheSameWhenJoinedAgain) {
+TEST_P(SplitOfRealTraces, IsTheSameWhenJoinedAgain) {
   const std::string original = ReadTestTrace(GetParam().name);
   const SplitOptions all_options[] = {
       {.every = absl::Nanoseconds(LengthOf(original) / 7 + 1)},
@@ -129,7 +129,7 @@ TEST_P(EachTrace, IsTheSameWhenJoinedAgain) {
   }
 }
 
-TEST_P(EachTrace, KeepsOnceWhatOverlaps) {
+TEST_P(SplitOfRealTraces, KeepsOnceWhatOverlaps) {
   const std::string original = ReadTestTrace(GetParam().name);
   std::vector<std::string> pieces;
   for (const auto& [from, to] : {std::pair(0.0, 0.6), std::pair(0.4, 1.0)}) {

@@ -102,13 +102,13 @@ void ExpectSameText(const std::string& found, const std::string& expected) {
                 << "\nexpected: " << (differ.second == b.end() ? "the end" : *differ.second);
 }
 
-class EachTrace : public testing::TestWithParam<TestTrace> {};
-INSTANTIATE_TEST_SUITE_P(TraceWriter, EachTrace, testing::ValuesIn(SomeTestTraces()),
+class WritingOfRealTraces : public testing::TestWithParam<TestTrace> {};
+INSTANTIATE_TEST_SUITE_P(Traces, WritingOfRealTraces, testing::ValuesIn(SomeTestTraces()),
                          [](const auto& info) {
                            return absl::StrReplaceAll(info.param.name, {{".", "_"}, {"-", "_"}});
                          });
 
-TEST_P(EachTrace, HasTheTextThatGoPrintsForTheOriginal) {
+TEST_P(WritingOfRealTraces, HasTheTextThatGoPrintsForTheOriginal) {
   const std::string original = ReadTestTrace(GetParam().name);
   const Written written = Rewrite(original);
   ASSERT_TRUE(written.status.ok()) << written.status;
@@ -125,7 +125,7 @@ TEST_P(EachTrace, HasTheTextThatGoPrintsForTheOriginal) {
 }
 
 // Reading can begin with any generation.
-TEST_P(EachTrace, CanHaveManyGenerations) {
+TEST_P(WritingOfRealTraces, CanHaveManyGenerations) {
   const std::string original = ReadTestTrace(GetParam().name);
   const Written written = Rewrite(original, {.max_events = 100});
   ASSERT_TRUE(written.status.ok()) << written.status;
@@ -178,7 +178,7 @@ std::vector<std::string> StringsOf(absl::string_view bytes) {
   return strings;
 }
 
-TEST_P(EachTrace, CanHaveOtherStrings) {
+TEST_P(WritingOfRealTraces, CanHaveOtherStrings) {
   const std::string original = ReadTestTrace(GetParam().name);
   Garbler garbler;
   const Written garbled = Rewrite(original, {.replacer = &garbler});
@@ -209,7 +209,7 @@ std::string WithoutBeginnings(absl::string_view text) {
 }
 
 // The tables of all generations are joined.
-TEST_P(EachTrace, CanBecomeOneGeneration) {
+TEST_P(WritingOfRealTraces, CanBecomeOneGeneration) {
   // A GC cycle takes a number in each generation in which it is in progress.
   if (absl::StrContains(GetParam().name, "-gc.")) return;
   const std::string original = ReadTestTrace(GetParam().name);

@@ -180,13 +180,13 @@ std::vector<std::string> NumbersOf(absl::string_view bytes, int64_t from, int64_
   return lines;
 }
 
-class EachTrace : public testing::TestWithParam<TestTrace> {};
-INSTANTIATE_TEST_SUITE_P(Trim, EachTrace, testing::ValuesIn(SomeTestTraces()),
+class TrimOfRealTraces : public testing::TestWithParam<TestTrace> {};
+INSTANTIATE_TEST_SUITE_P(Traces, TrimOfRealTraces, testing::ValuesIn(SomeTestTraces()),
                          [](const auto& info) {
                            return absl::StrReplaceAll(info.param.name, {{".", "_"}, {"-", "_"}});
                          });
 
-TEST_P(EachTrace, HasTheEventsAndNumbersOfTheWindow) {
+TEST_P(TrimOfRealTraces, HasTheEventsAndNumbersOfTheWindow) {
   const std::string original = ReadTestTrace(GetParam().name);
   const Text whole = TextOf(original, 0, 0);
   std::mt19937_64 random(7);
@@ -215,7 +215,7 @@ TEST_P(EachTrace, HasTheEventsAndNumbersOfTheWindow) {
   }
 }
 
-TEST_P(EachTrace, IsTheSameIfTheWindowIsTheWholeTrace) {
+TEST_P(TrimOfRealTraces, IsTheSameIfTheWindowIsTheWholeTrace) {
   const std::string original = ReadTestTrace(GetParam().name);
   const Trimmed trimmed = Trim(original, {});
   ASSERT_TRUE(trimmed.status.ok()) << trimmed.status;
