@@ -38,6 +38,9 @@ expect 0 "the trace is cut off" examples/repair "$cut" "$TEST_TMPDIR/repaired.tr
 expect 0 "sound" examples/validate "$TEST_TMPDIR/repaired.trace"
 expect 1 "cannot write" examples/repair "$sound" /dev/full
 expect 1 "[not-a-trace]" examples/repair examples/examples_test.sh "$TEST_TMPDIR/repaired.trace"
+expect 0 "25 events, with 3 statuses" examples/write_trace "$TEST_TMPDIR/written.trace"
+expect 0 "sound" examples/validate "$TEST_TMPDIR/written.trace"
+expect 0 "main.worker: 2 goroutines" examples/goroutine_times "$TEST_TMPDIR/written.trace"
 expect 0 "main.main" examples/print_logs "$sound"
 expect 1 "[batch-truncated]" examples/print_logs "$cut"
 expect 0 "StateTransition: 223" examples/count_kinds "$sound"

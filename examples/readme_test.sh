@@ -4,7 +4,7 @@
 set -uo pipefail
 
 documents=(README.md docs/analyses.md docs/commands.md docs/damaged-traces.md docs/diagnosis.md docs/install.md docs/library.md
-  docs/limits.md docs/trace2.md)
+  docs/limits.md docs/rewriting.md docs/trace2.md)
 root=$PWD
 
 # count LANGUAGE: how many blocks of a language all documents have.
@@ -32,7 +32,7 @@ show() {
   [[ $(count "$language") -eq $number ]] || { echo "A block of $language is no example."; failed=1; }
 }
 show cpp count_starts.cc cmake/goroutine_counts.cc print_logs.cc salvage.cc last_generation.cc goroutine_times.cc \
-  longest_waits.cc validate.cc repair.cc view_beginning.cc count_kinds.cc trace_own_runs.cc
+  longest_waits.cc validate.cc repair.cc write_trace.cc view_beginning.cc count_kinds.cc trace_own_runs.cc
 show cmake cmake/CMakeLists.txt fetch-content/CMakeLists.txt
 show python bazel/WORKSPACE bazel/BUILD bazel/MODULE.bazel
 show ini bazel/.bazelrc

@@ -9,8 +9,8 @@
 #include "gotrace/event_sink.h"
 #include "gotrace/reader.h"
 #include "gotrace/repair.h"
+#include "gotrace/trace_writer.h"
 #include "gotrace/transport.h"
-#include "rewrite/trace_writer.h"
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
@@ -64,7 +64,7 @@ void CheckWriter(absl::string_view input, ReadMode mode) {
   if (!reader.ok()) return;
   std::string bytes;
   const std::unique_ptr<ByteSink> out = SinkToString(&bytes);
-  TraceWriter writer(reader->version(), out.get());
+  TraceWriter writer({.version = reader->version(), .lenient = true}, out.get());
   EventSink* const sinks[] = {&writer};
   ReadInto(*reader, sinks).IgnoreError();
   FUZZ_CHECK(out->Finish().ok(), out->status().ToString());

@@ -40,6 +40,9 @@ class EventEncoder {
   // Writes the remaining batches. Call it after the last event.
   void Finish();
 
+  // Returns the time of the last event, as a reader computes it; -1 if there is none.
+  int64_t last_time() const { return last_time_; }
+
   // Returns the last tick that is not after `time`, which is in nanoseconds and at most kMaxTime.
   uint64_t TicksAt(int64_t time) const;
 

@@ -137,7 +137,9 @@ WrittenGeneration GenerationWriter::Write(GenerationContent content, std::string
   AppendBatch({content.number, BatchHeader::kNoThread, begin_ticks_}, sync,
               BatchSizeForm::kShortest, out);
   model_.BeginGeneration();
+  WriteStated();
   content.order_by_time ? WriteByTime() : WriteInOrder();
+  if (content.last_until.has_value()) LastUntil(*content.last_until);
   encoder.Finish();
   model_.EndGeneration();
   WriteTables();
@@ -150,8 +152,36 @@ WrittenGeneration GenerationWriter::Write(GenerationContent content, std::string
   return result_;
 }
 
+void GenerationWriter::WriteStated() {
+  for (place_ = 0; place_ < content_->stated; ++place_) WriteListed(content_->events[place_]);
+  const uint64_t events = result_.events;
+  result_ = WrittenGeneration();
+  result_.events = result_.stated = events;
+  result_.changed = events > 0;
+}
+
+void GenerationWriter::LastUntil(int64_t time) {
+  if (time <= encoder_->last_time()) return;
+  for (const ProcId id : model_.ProcIds()) {
+    const Proc& proc = *model_.FindProc(id);
+    const bool is_bound = proc.thread != ThreadId::kNone;
+    const bool needs_thread =
+        proc.status == ProcStatus::kRunning || proc.status == ProcStatus::kSyscall;
+    if (is_bound != needs_thread) continue;
+    WriterEvent event;
+    event.type = EventType::kProcStatus;
+    event.thread = proc.thread;
+    event.args[0] = Number(id);
+    event.args[1] = Number(proc.status);
+    time_ = time;
+    Put(event);
+    ++result_.stated;
+    return;
+  }
+}
+
 void GenerationWriter::WriteInOrder() {
-  for (place_ = 0; place_ < content_->events.size(); ++place_) {
+  for (place_ = content_->stated; place_ < content_->events.size(); ++place_) {
     WriteListed(content_->events[place_]);
   }
 }
@@ -165,7 +195,7 @@ void GenerationWriter::WriteByTime() {
   };
   std::vector<Queue> queues;
   absl::flat_hash_map<ThreadId, size_t> index;
-  for (size_t i = 0; i < events.size(); ++i) {
+  for (size_t i = content_->stated; i < events.size(); ++i) {
     const auto [it, is_new] = index.try_emplace(events[i].thread, queues.size());
     if (is_new) queues.emplace_back();
     queues[it->second].places.push_back(static_cast<uint32_t>(i));
@@ -211,9 +241,16 @@ void GenerationWriter::WriteByTime() {
 void GenerationWriter::WriteListed(const WriterEvent& listed) {
   time_ = listed.time;
   WriterEvent event = listed;
+  first_added_ = EventType::kNone;
+  altered_ = false;
   const bool lacks_thread =
       event.thread == ThreadId::kNone && !RuleOf(event.type).MayHaveNoThread();
-  if (lacks_thread || !Admit(&event)) {
+  const bool is_left_out = lacks_thread || !Admit(&event);
+  const bool contradicts = is_left_out || altered_ || first_added_ != EventType::kNone;
+  if (contradicts && !result_.contradiction.has_value()) {
+    result_.contradiction = {listed.type, listed.number, listed.time, first_added_};
+  }
+  if (is_left_out) {
     ++result_.events_left_out;
     return;
   }
@@ -243,6 +280,7 @@ void GenerationWriter::Add(EventType type, ThreadId thread, std::initializer_lis
   event.thread = thread;
   std::copy(args.begin(), args.end(), event.args);
   ++result_.events_added;
+  if (first_added_ == EventType::kNone) first_added_ = type;
   Put(event);
 }
 
@@ -367,6 +405,7 @@ bool GenerationWriter::AdmitProcStatus(WriterEvent* event) {
     case ProcStatus::kRunning:
     case ProcStatus::kSyscall:
       if (thread == ThreadId::kNone || !GiveProc(thread, id)) return false;
+      altered_ |= event->args[1] != Number(model_.FindProc(id)->status);
       event->args[1] = Number(model_.FindProc(id)->status);
       return true;
     default:
@@ -458,7 +497,10 @@ bool GenerationWriter::AdmitGoStatus(WriterEvent* event) {
 
 bool GenerationWriter::AdmitGoCreate(const WriterEvent& event) {
   if (model_.FindGoroutine(GoArg(event)) != nullptr) return false;
-  if (event.goroutine != GoId::kNone) return MakeRunningContext(event);
+  if (event.goroutine != GoId::kNone) {
+    // No goroutine creates itself.
+    return event.goroutine != GoArg(event) && MakeRunningContext(event);
+  }
   const Goroutine* const own = model_.FindGoroutine(model_.FindThread(event.thread).goroutine);
   if (own != nullptr && own->status != GoStatus::kRunning && !UnbindGoroutine(event.thread))
     return false;
@@ -625,7 +667,7 @@ bool GenerationWriter::AdmitRegionEnd(WriterEvent* event) {
     }
     if (region.name != name) {
       event->args[1] = StringId(region.name);
-      result_.changed = true;
+      result_.changed = altered_ = true;
     }
     return true;
   }

@@ -8,6 +8,7 @@
 #define GOTRACE_REWRITE_GENERATION_WRITER_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,14 @@ struct GenerationContent {
 
   std::vector<WriterEvent> events;
 
+  // How many of the first events state what exists at the beginning: see Prologue. They come in
+  // their order and before all others.
+  size_t stated = 0;
+
+  // If set, the generation lasts at least until this time: if its events end earlier, the status of
+  // a P is repeated then.
+  std::optional<int64_t> last_until;
+
   // Whether the order of `events` is only partly known. They are then ordered by time, keeping the
   // order of each thread's events; an event waits some microseconds for an event of another thread
   // that must come first.
@@ -77,6 +86,20 @@ struct WrittenGeneration {
   uint64_t statuses_added = 0;   // Statuses added for goroutines and Ps used without one.
   uint64_t events_added = 0;     // Other events added to connect one event to the next.
   uint64_t events_left_out = 0;  // Events of GenerationContent::events that were dropped.
+
+  // Events that a reader returns for those of GenerationContent::stated and for `last_until`. They
+  // are among `events`, and count for none of the numbers above but that.
+  uint64_t stated = 0;
+
+  // The first event that contradicts the ones before it: events had to be added for it, or it was
+  // dropped or changed.
+  struct Contradiction {
+    EventType type = EventType::kNone;
+    uint32_t number = 0;  // WriterEvent::number.
+    int64_t time = 0;
+    EventType missing = EventType::kNone;  // The first event that was added; kNone if none.
+  };
+  std::optional<Contradiction> contradiction;
 
   uint64_t strings_added = 0;  // Strings added to GenerationContent::tables.
 
@@ -96,6 +119,9 @@ class GenerationWriter {
   // The thread of added events that no other thread can have. No system assigns this id.
   static constexpr ThreadId kHelper{0};
 
+  // The state after the generations that were written.
+  const ProgramModel& model() const { return model_; }
+
   // Appends the bytes of a generation to `*out`. The caller writes the header of the trace. Strings
   // and stacks that are too large for the format are cut.
   WrittenGeneration Write(GenerationContent content, std::string* out);
@@ -113,7 +139,9 @@ class GenerationWriter {
   };
 
   // Writing events. ------------------------------------------------------------------------------
+  void WriteStated();
   void WriteListed(const WriterEvent& event);
+  void LastUntil(int64_t time);
   void WriteInOrder();
   void WriteByTime();
   void Put(WriterEvent event);
@@ -192,6 +220,8 @@ class GenerationWriter {
   WrittenGeneration result_;
   int64_t time_ = 0;                                           // The time of the current event.
   size_t place_ = 0;                                           // The index of the current event.
+  EventType first_added_ = EventType::kNone;                   // Added for the current event.
+  bool altered_ = false;                                       // Whether that has other arguments.
   bool has_subjects_ = false;                                  // Whether subjects_ was filled.
   absl::flat_hash_map<GoId, std::vector<uint32_t>> subjects_;  // Events about each goroutine.
 };

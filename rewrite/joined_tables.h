@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/node_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "rewrite/replacer.h"
 #include "rewrite/table_source.h"
 #include "rewrite/writer_event.h"
 
@@ -23,12 +25,13 @@ class JoinedTables final : public TableSource {
   // One of the tables that are joined. It translates their ids.
   class Part {
    public:
-    // Both must outlive this object.
-    Part(const TableSource* from, JoinedTables* to) : from_(*from), to_(*to) {}
+    // All must outlive this object. `replacer` is nullptr to replace nothing.
+    Part(const TableSource* from, JoinedTables* to, Replacer* replacer = nullptr)
+        : from_(*from), to_(*to), replacer_(replacer) {}
 
     // Return the id in the joined tables of string or stack `id` of this part, adding it if it is
-    // new; nullopt if this part has none.
-    std::optional<uint64_t> StringId(uint64_t id);
+    // new; nullopt if this part has none. `role` matters only to a replacer.
+    std::optional<uint64_t> StringId(uint64_t id, TextRole role = TextRole::kReason);
     std::optional<uint64_t> StackId(uint64_t id);
 
     // Translates the ids of strings and stacks among the arguments of `*event`. Returns false if
@@ -36,9 +39,13 @@ class JoinedTables final : public TableSource {
     bool Translate(WriterEvent* event);
 
    private:
+    bool TranslateFrame(Frame* frame);
+
     const TableSource& from_;
     JoinedTables& to_;
-    absl::flat_hash_map<uint64_t, uint64_t> string_ids_;  // The results so far.
+    Replacer* const replacer_;
+    absl::flat_hash_map<std::pair<uint64_t, TextRole>, uint64_t>
+        string_ids_;  // The results so far.
     absl::flat_hash_map<uint64_t, uint64_t> stack_ids_;
   };
 
@@ -52,10 +59,14 @@ class JoinedTables final : public TableSource {
   bool FindStack(uint64_t id, std::vector<Frame>* frames) const override;
   bool IsMissingString(uint64_t id) const override { return missing_.contains(id); }
 
- private:
+  // Returns the id of a text, which is added if it is new.
   uint64_t AddString(absl::string_view text);
-  uint64_t AddMissingString(absl::string_view text);
+
+  // The same for a stack. A PC that has another meaning than in the stacks before is dropped.
   uint64_t AddStack(std::vector<Frame> frames);
+
+ private:
+  uint64_t AddMissingString(absl::string_view text);
 
   // The addresses of keys are stable.
   absl::node_hash_map<std::string, uint64_t> string_ids_;  // Of those that are not missing.

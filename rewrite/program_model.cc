@@ -77,6 +77,22 @@ ProgramModel::Proc* ProgramModel::ProcOf(const Thread& thread) {
   return thread.proc == ProcId::kNone ? nullptr : FindProc(thread.proc);
 }
 
+std::vector<GoId> ProgramModel::GoroutineIds() const {
+  std::vector<GoId> ids;
+  ids.reserve(goroutines_.size());
+  for (const auto& [id, goroutine] : goroutines_) ids.push_back(id);
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+std::vector<ProcId> ProgramModel::ProcIds() const {
+  std::vector<ProcId> ids;
+  ids.reserve(procs_.size());
+  for (const auto& [id, proc] : procs_) ids.push_back(id);
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
 int ProgramModel::Apply(WriterEvent* event, absl::string_view name) {
   has_events_ = true;
   const Thread context = FindThread(event->thread);

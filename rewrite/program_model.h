@@ -86,6 +86,11 @@ class ProgramModel {
     return it == threads_.end() ? Thread() : it->second;
   }
 
+  // Return the ids of everything that exists, in ascending order.
+  std::vector<GoId> GoroutineIds() const;
+  std::vector<ProcId> ProcIds() const;
+  size_t size() const { return goroutines_.size() + procs_.size(); }
+
   const std::set<ProcId>& idle_procs() const { return idle_procs_; }
   const std::set<ProcId>& bound_procs() const { return bound_procs_; }
 

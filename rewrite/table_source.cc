@@ -23,11 +23,4 @@ bool OwnTables::FindStack(uint64_t id, std::vector<Frame>* frames) const {
   return true;
 }
 
-std::optional<absl::string_view> MappedTables::FindString(uint64_t id) const {
-  if (const auto known = texts_.find(id); known != texts_.end()) return known->second;
-  const std::optional<absl::string_view> text = tables_.FindString(id);
-  if (!text.has_value() || text->empty()) return text;
-  return texts_.emplace(id, map_(*text)).first->second;
-}
-
 }  // namespace gotrace::internal

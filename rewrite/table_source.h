@@ -1,17 +1,14 @@
 // Where the writer of generations finds strings and stacks: in the tables of a generation that was
-// read (OwnTables), in other tables whose texts are replaced (MappedTables), in tables that are put
-// together from several (JoinedTables), or in others and a few additions (TableAdditions).
+// read (OwnTables), in tables that are put together from several (JoinedTables), or in others and a
+// few additions (TableAdditions).
 #ifndef GOTRACE_REWRITE_TABLE_SOURCE_H_
 #define GOTRACE_REWRITE_TABLE_SOURCE_H_
 
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/node_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "parser/event/event_tables.h"
 
@@ -68,31 +65,6 @@ class OwnTables final : public TableSource {
 
  private:
   const EventTables& tables_;
-};
-
-// Other tables whose texts are replaced. Ids, PCs and lines stay.
-class MappedTables final : public TableSource {
- public:
-  // Returns what replaces a text. Must return the same for equal texts in all generations of a
-  // trace, since the ends of regions refer to their names. Not called for the empty string.
-  using Map = std::function<std::string(absl::string_view text)>;
-
-  // `tables` must outlive this object. `map` is called at most once for each of its strings, when
-  // that is needed.
-  MappedTables(const TableSource& tables, Map map) : tables_(tables), map_(std::move(map)) {}
-
-  std::vector<uint64_t> StringIds() const override { return tables_.StringIds(); }
-  std::vector<uint64_t> StackIds() const override { return tables_.StackIds(); }
-  std::optional<absl::string_view> FindString(uint64_t id) const override;
-  bool FindStack(uint64_t id, std::vector<Frame>* frames) const override {
-    return tables_.FindStack(id, frames);
-  }
-  bool IsMissingString(uint64_t id) const override { return tables_.IsMissingString(id); }
-
- private:
-  const TableSource& tables_;
-  const Map map_;
-  mutable absl::node_hash_map<uint64_t, std::string> texts_;  // The results of `map_` so far.
 };
 
 }  // namespace gotrace::internal

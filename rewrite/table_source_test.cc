@@ -15,6 +15,7 @@
 #include "parser/reader/reader_access.h"
 #include "rewrite/generation_writer.h"
 #include "rewrite/joined_tables.h"
+#include "rewrite/replacer.h"
 #include "rewrite/table_additions.h"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
@@ -118,22 +119,41 @@ TEST(TableSource, OwnTablesAreThoseThatWereRead) {
   EXPECT_TRUE(frames.empty());
 }
 
-TEST(TableSource, MappedTablesHaveOtherTexts) {
-  int calls = 0;
-  const MappedTables mapped(TwoStrings(), [&](absl::string_view text) {
+// Shows the role of each text, and how often it was replaced.
+class Shouter final : public Replacer {
+ public:
+  std::string Replace(TextRole role, absl::string_view text) override {
     ++calls;
-    return absl::AsciiStrToUpper(text);
-  });
-  for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(mapped.FindString(0), "");
-    EXPECT_EQ(mapped.FindString(1), "MAIN");
-    EXPECT_EQ(mapped.FindString(2), "MAIN.GO");
-    EXPECT_EQ(mapped.FindString(3), std::nullopt);
-    EXPECT_EQ(Show(mapped, 1), (Shown{"MAIN MAIN.GO:3 10", "MAIN MAIN.GO:4 11"}));
+    return absl::StrCat(static_cast<int>(role), absl::AsciiStrToUpper(text));
   }
-  EXPECT_EQ(calls, 2);
-  EXPECT_EQ(mapped.StringIds(), TwoStrings().StringIds());
-  EXPECT_EQ(mapped.StackIds(), TwoStrings().StackIds());
+  void Replace(FullFrame* frame) override {
+    ++calls;
+    frame->func = absl::AsciiStrToUpper(frame->func);
+    frame->line += 100;
+  }
+  void Replace(ClockSnapshot*) override {}
+
+  int calls = 0;
+};
+
+TEST(TableSource, JoinedTablesReplaceTextsByTheirRoles) {
+  Shouter shouter;
+  JoinedTables joined;
+  JoinedTables::Part part(&TwoStrings(), &joined, &shouter);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(part.StringId(0, TextRole::kTask), 0U);
+    EXPECT_EQ(joined.FindString(*part.StringId(1, TextRole::kTask)), "4MAIN");
+    EXPECT_EQ(joined.FindString(*part.StringId(1, TextRole::kLabel)), "3MAIN");
+    EXPECT_EQ(Show(joined, *part.StackId(1)),
+              (Shown{"MAIN main.go:103 10", "MAIN main.go:104 11"}));
+  }
+  EXPECT_EQ(shouter.calls, 4);
+  // What is missing has no text to replace.
+  const SmallTables lacks({"?string#1"}, {{{10, 1, 1, 3}}}, 1);
+  JoinedTables::Part other(&lacks, &joined, &shouter);
+  EXPECT_EQ(joined.FindString(*other.StringId(1, TextRole::kMessage)), "?string#1");
+  EXPECT_EQ(Show(joined, *other.StackId(1)), Shown{"?string#1 ?string#1:103 unknown"});
+  EXPECT_EQ(shouter.calls, 5);
 }
 
 TEST(TableSource, AdditionsTakeIdsThatAreFree) {

@@ -14,6 +14,8 @@
 #include "absl/time/time.h"
 #include "gotrace/event_builder.h"
 #include "gotrace/reader.h"
+#include "gotrace/trace_index.h"
+#include "gotrace/trace_writer.h"
 #include "gotrace/validate.h"
 #include "gtest/gtest.h"
 #include "parser/event/event_access.h"
@@ -51,8 +53,10 @@ class OneGeneration final : public EventSink {
 
 struct How {
   ReadMode mode = ReadMode::kStrict;
-  MappedTables::Map map = nullptr;
+  Replacer* replacer = nullptr;
   bool one_generation = false;
+  bool lenient = false;
+  uint64_t max_events = 0;
 };
 
 // Reads a trace and writes it again.
@@ -64,8 +68,8 @@ Written Rewrite(absl::string_view bytes, const How& how = {}) {
   written.status = reader.status();
   if (!reader.ok()) return written;
   const std::unique_ptr<ByteSink> out = SinkToString(&written.bytes);
-  TraceWriter writer(reader->version(), out.get());
-  writer.MapStrings(how.map);
+  TraceWriterImpl writer({reader->version(), how.lenient, how.max_events}, out.get());
+  writer.SetReplacer(how.replacer);
   OneGeneration one(&writer);
   EventSink* const sinks[] = {how.one_generation ? static_cast<EventSink*>(&one) : &writer};
   written.status = ReadInto(*reader, sinks);
@@ -98,13 +102,13 @@ void ExpectSameText(const std::string& found, const std::string& expected) {
                 << "\nexpected: " << (differ.second == b.end() ? "the end" : *differ.second);
 }
 
-class EachTrace : public testing::TestWithParam<TestTrace> {};
-INSTANTIATE_TEST_SUITE_P(TraceWriter, EachTrace, testing::ValuesIn(SomeTestTraces()),
+class WritingOfRealTraces : public testing::TestWithParam<TestTrace> {};
+INSTANTIATE_TEST_SUITE_P(Traces, WritingOfRealTraces, testing::ValuesIn(SomeTestTraces()),
                          [](const auto& info) {
                            return absl::StrReplaceAll(info.param.name, {{".", "_"}, {"-", "_"}});
                          });
 
-TEST_P(EachTrace, HasTheTextThatGoPrintsForTheOriginal) {
+TEST_P(WritingOfRealTraces, HasTheTextThatGoPrintsForTheOriginal) {
   const std::string original = ReadTestTrace(GetParam().name);
   const Written written = Rewrite(original);
   ASSERT_TRUE(written.status.ok()) << written.status;
@@ -120,12 +124,48 @@ TEST_P(EachTrace, HasTheTextThatGoPrintsForTheOriginal) {
   EXPECT_TRUE(Rewrite(written.bytes).bytes == written.bytes);
 }
 
+// Reading can begin with any generation.
+TEST_P(WritingOfRealTraces, CanHaveManyGenerations) {
+  const std::string original = ReadTestTrace(GetParam().name);
+  const Written written = Rewrite(original, {.max_events = 100});
+  ASSERT_TRUE(written.status.ok()) << written.status;
+  ExpectSound(written.bytes);
+  EXPECT_EQ(written.counts.events_added, 0U);
+  EXPECT_EQ(written.counts.events_left_out, 0U);
+  const std::unique_ptr<ByteSource> source = *SourceFromBytes(written.bytes);
+  const absl::StatusOr<TraceIndex> index = TraceIndex::Build(*source);
+  ASSERT_TRUE(index.ok()) << index.status();
+  ASSERT_EQ(index->generations().size(), written.counts.generations);
+  uint64_t events = 0;
+  for (size_t i = 0; i < index->generations().size(); ++i) {
+    absl::StatusOr<Reader> reader = Reader::OpenAt(*source, *index, i);
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    const Event* event = reader->Next();
+    while (event != nullptr && (event = reader->Next()) != nullptr) {
+      if (event->kind() == EventKind::kSync) break;
+      ++events;
+    }
+    ASSERT_TRUE(reader->status().ok()) << "generation " << i + 1 << ": " << reader->status();
+  }
+  EXPECT_EQ(events, written.counts.events);
+}
+
 // Changes every byte. The inverse of itself.
 std::string Garble(absl::string_view text) {
   std::string garbled(text);
   for (char& c : garbled) c ^= 1;
   return garbled;
 }
+
+class Garbler final : public Replacer {
+ public:
+  std::string Replace(TextRole, absl::string_view text) override { return Garble(text); }
+  void Replace(FullFrame* frame) override {
+    frame->func = Garble(frame->func);
+    frame->file = Garble(frame->file);
+  }
+  void Replace(ClockSnapshot*) override {}
+};
 
 std::vector<std::string> StringsOf(absl::string_view bytes) {
   std::vector<std::string> strings;
@@ -138,9 +178,10 @@ std::vector<std::string> StringsOf(absl::string_view bytes) {
   return strings;
 }
 
-TEST_P(EachTrace, CanHaveOtherStrings) {
+TEST_P(WritingOfRealTraces, CanHaveOtherStrings) {
   const std::string original = ReadTestTrace(GetParam().name);
-  const Written garbled = Rewrite(original, {.map = Garble});
+  Garbler garbler;
+  const Written garbled = Rewrite(original, {.replacer = &garbler});
   ASSERT_TRUE(garbled.status.ok()) << garbled.status;
   ExpectSound(garbled.bytes);
   const std::vector<std::string> before = StringsOf(original);
@@ -150,7 +191,7 @@ TEST_P(EachTrace, CanHaveOtherStrings) {
     if (text.size() <= 3) continue;
     ASSERT_FALSE(std::binary_search(before.begin(), before.end(), text)) << text;
   }
-  const Written back = Rewrite(garbled.bytes, {.map = Garble});
+  const Written back = Rewrite(garbled.bytes, {.replacer = &garbler});
   ASSERT_TRUE(back.status.ok()) << back.status;
   EXPECT_EQ(Sha256Hex(TextOf(back.bytes)), GetParam().parsed_sha256);
 }
@@ -168,7 +209,7 @@ std::string WithoutBeginnings(absl::string_view text) {
 }
 
 // The tables of all generations are joined.
-TEST_P(EachTrace, CanBecomeOneGeneration) {
+TEST_P(WritingOfRealTraces, CanBecomeOneGeneration) {
   // A GC cycle takes a number in each generation in which it is in progress.
   if (absl::StrContains(GetParam().name, "-gc.")) return;
   const std::string original = ReadTestTrace(GetParam().name);
@@ -205,7 +246,7 @@ TEST(TraceWriter, WritesEachCaseUpToItsFault) {
     SCOPED_TRACE(name);
     // These statuses are not on the thread of the syscall.
     if (absl::StrContains(name, "/go-status-syscall-")) return;
-    const Written written = Rewrite(bytes);
+    const Written written = Rewrite(bytes, {.lenient = true});
     ExpectEventsBeforeFault(bytes, written);
     unchanged += written.counts.statuses_added + written.counts.events_added == 0;
   });
@@ -234,7 +275,8 @@ TEST(TraceWriter, MakesDamagedTracesSound) {
   for (const absl::string_view name : {"go1.22-annotations", "go1.25-gc", "go1.27-coroutines"}) {
     ForEachDamaged(ReadTestTrace(absl::StrCat(name, ".trace")), TestRounds(50),
                    [&](const std::string& damaged) {
-                     const Written written = Rewrite(damaged, {.mode = ReadMode::kSalvage});
+                     const Written written =
+                         Rewrite(damaged, {.mode = ReadMode::kSalvage, .lenient = true});
                      if (written.counts.generations > 0) ExpectSound(written.bytes);
                    });
   }
@@ -263,7 +305,7 @@ TEST(TraceWriter, WritesEventsWithoutOffsets) {
   const StackFrame frame = {0x1234, "main.work", "/src/main.go", 31};
   std::string bytes;
   const std::unique_ptr<ByteSink> out = SinkToString(&bytes);
-  TraceWriter writer(Version::kGo126, out.get());
+  TraceWriter writer({}, out.get());
   writer.Add({Sync(tables)});
   writer.Add({OfOne(EventType::kGoCreateBlocked, tables, 10).Arg(0, 2).Build(),
               OfOne(EventType::kGoSwitch, tables, 20).Arg(0, 2).Build(),
@@ -303,7 +345,7 @@ TEST(TraceWriter, MakesClockSnapshots) {
   const BuiltTables tables;
   std::string bytes;
   const std::unique_ptr<ByteSink> out = SinkToString(&bytes);
-  TraceWriter writer(Version::kGo126, out.get());
+  TraceWriter writer({}, out.get());
   for (uint64_t n = 1; n <= 3; ++n) {
     EventBuilder sync = EventBuilder::MakeSync(n, tables);
     sync.Time(static_cast<int64_t>(n) * kSecond);
@@ -332,7 +374,7 @@ TEST(TraceWriter, WritesNoGenerationIfTheVersionAllows) {
   for (const Version version : AllVersions()) {
     std::string bytes;
     const std::unique_ptr<ByteSink> out = SinkToString(&bytes);
-    TraceWriter writer(version, out.get());
+    TraceWriter writer({.version = version}, out.get());
     writer.Add({EventBuilder::MakeSync(1).Build()});
     const absl::Status status = writer.Finish();
     EXPECT_TRUE(out->Finish().ok());
@@ -342,30 +384,119 @@ TEST(TraceWriter, WritesNoGenerationIfTheVersionAllows) {
   }
 }
 
-TEST(TraceWriter, RefusesEventsBeforeTheFirstSync) {
+// Returns the bytes of what the writer makes of the events; `*status` is its result.
+std::string Write(const std::vector<Event>& events, absl::Status* status,
+                  const TraceWriterOptions& options = {}) {
   std::string bytes;
   const std::unique_ptr<ByteSink> out = SinkToString(&bytes);
-  TraceWriter writer(Version::kGo126, out.get());
-  writer.Add({OfOne(EventType::kGCMarkAssistEnd, BuiltTables(), 10).Build()});
-  EXPECT_FALSE(writer.WantsMore());
-  EXPECT_TRUE(absl::IsInvalidArgument(writer.Finish()));
+  TraceWriter writer(options, out.get());
+  for (const Event& event : events) writer.Add({event});
+  *status = writer.Finish();
   EXPECT_TRUE(out->Finish().ok());
-  EXPECT_EQ(bytes, MakeHeader(Version::kGo126));
+  return bytes;
+}
+
+std::vector<std::string> TypesOf(absl::string_view bytes) {
+  std::vector<std::string> types;
+  absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+  while (const Event* event = reader->Next()) {
+    if (event->kind() == EventKind::kSync) {
+      types.push_back(absl::StrCat("Sync ", event->time() - kSecond));
+    } else {
+      types.push_back(absl::StrCat(EventTypeName(event->type()), " ", event->time() - kSecond));
+    }
+  }
+  EXPECT_TRUE(reader->status().ok()) << reader->status();
+  return types;
+}
+
+TEST(TraceWriter, BeginsAGenerationWithTheFirstEvent) {
+  const BuiltTables tables;
+  absl::Status status;
+  const std::string bytes = Write({OfOne(EventType::kHeapAlloc, tables, 10).Build()}, &status);
+  EXPECT_TRUE(status.ok()) << status;
+  ExpectSound(bytes);
+  EXPECT_EQ(TypesOf(bytes),
+            (std::vector<std::string>{"Sync 10", "ProcStatus 11", "HeapAlloc 12", "Sync 13"}));
+}
+
+TEST(TraceWriter, TakesTheSubjectOfATransitionAndWhatAStatusStates) {
+  const BuiltTables tables;
+  absl::Status status;
+  EventBuilder proc(EventType::kProcStatus, tables);
+  proc.Time(kSecond + 10).Thread(ThreadId{7});
+  proc.Transition(ProcId{3}, ProcState::kUndetermined, ProcState::kRunning);
+  EventBuilder running(EventType::kGoStatus, tables);
+  running.Time(kSecond + 20).Thread(ThreadId{7});
+  running.Transition(GoId{1}, GoState::kUndetermined, GoState::kRunning);
+  EventBuilder waiting(EventType::kGoStatus, tables);
+  waiting.Time(kSecond + 30).Thread(ThreadId{7});
+  waiting.Transition(GoId{2}, GoState::kUndetermined, GoState::kWaiting);
+  EventBuilder unblock = OfOne(EventType::kGoUnblock, tables, 40);
+  unblock.Transition(GoId{2}, GoState::kWaiting, GoState::kRunnable);
+  const std::string bytes = Write(
+      {Sync(tables), proc.Build(), running.Build(), waiting.Build(), unblock.Build()}, &status);
+  EXPECT_TRUE(status.ok()) << status;
+  ExpectSound(bytes);
+  EXPECT_EQ(TypesOf(bytes), (std::vector<std::string>{"Sync 0", "ProcStatus 10", "GoStatus 20",
+                                                      "GoStatus 30", "GoUnblock 40", "Sync 41"}));
+}
+
+TEST(TraceWriter, RefusesTheFirstEventThatContradictsTheOnesBefore) {
+  const BuiltTables tables;
+  const std::vector<Event> events = {Sync(tables), OfOne(EventType::kHeapAlloc, tables, 10).Build(),
+                                     OfOne(EventType::kGoBlock, tables, 20).Build(),
+                                     OfOne(EventType::kGoBlock, tables, 30).Build(),
+                                     OfOne(EventType::kGoBlock, tables, 40).Build()};
+  absl::Status status;
+  Write(events, &status);
+  EXPECT_EQ(status, absl::InvalidArgumentError(
+                        "event 4, GoBlock at 1000000030 ns, contradicts the events before it: an "
+                        "event is missing before it, such as GoUnblock"));
+  const std::string bytes = Write(events, &status, {.lenient = true});
+  EXPECT_TRUE(status.ok()) << status;
+  ExpectSound(bytes);
+}
+
+TEST(TraceWriter, RefusesEventsToWhichNothingLeads) {
+  const BuiltTables tables;
+  absl::Status status;
+  Write({Sync(tables), OfOne(EventType::kGoCreate, tables, 10).Arg(0, 1).Build()}, &status);
+  EXPECT_EQ(status, absl::InvalidArgumentError(
+                        "event 2, GoCreate at 1000000010 ns, contradicts the events before it: "
+                        "nothing that could come between them leads to it"));
+}
+
+TEST(TraceWriter, RefusesTimesThatGoBack) {
+  const BuiltTables tables;
+  const std::vector<Event> events = {Sync(tables), OfOne(EventType::kHeapAlloc, tables, 30).Build(),
+                                     OfOne(EventType::kHeapAlloc, tables, 20).Build()};
+  absl::Status status;
+  Write(events, &status);
+  EXPECT_EQ(status,
+            absl::InvalidArgumentError(
+                "event 3 is at 1000000020 ns, before the previous event, at 1000000030 ns"));
+  const std::string bytes = Write(events, &status, {.lenient = true});
+  EXPECT_TRUE(status.ok()) << status;
+  ExpectSound(bytes);
+  Write({OfOne(EventType::kHeapAlloc, tables, -2 * kSecond).Build()}, &status);
+  EXPECT_EQ(status, absl::InvalidArgumentError("event 1 has the time -1000000000 ns, but times "
+                                               "must be from 0 to 2^62 ns"));
 }
 
 TEST(TraceWriter, RefusesEventsWhoseStringsAreMissing) {
   const BuiltTables tables;
   std::string bytes;
   const std::unique_ptr<ByteSink> out = SinkToString(&bytes);
-  TraceWriter writer(Version::kGo126, out.get());
+  TraceWriter writer({}, out.get());
   writer.Add({Sync(tables)});
   writer.Add({OfOne(EventType::kHeapAlloc, tables, 10).Build()});
-  writer.Add({Sync(tables)});
-  writer.Add({EventBuilder(EventType::kGoLabel).Time(kSecond).Arg(0, 5).Build()});
+  writer.Add({EventBuilder::MakeSync(2, tables).Time(kSecond + 10).Build()});
+  writer.Add({EventBuilder(EventType::kGoLabel).Time(kSecond + 10).Arg(0, 5).Build()});
   EXPECT_FALSE(writer.WantsMore());
   EXPECT_EQ(writer.Finish(),
-            absl::InvalidArgumentError("the tables of the GoLabel event at 1000000000 ns lack a "
-                                       "string or stack to which it refers"));
+            absl::InvalidArgumentError("event 4, GoLabel at 1000000010 ns, refers to a string or "
+                                       "stack that its tables lack"));
   EXPECT_TRUE(out->Finish().ok());
   EXPECT_EQ(writer.written().generations, 1U);
   ExpectSound(bytes);
@@ -379,7 +510,7 @@ TEST(TraceWriter, ReportsTheFirstErrorOfItsOutput) {
     }
   };
   FullSink out;
-  TraceWriter writer(Version::kGo126, &out);
+  TraceWriter writer({}, &out);
   EXPECT_TRUE(writer.WantsMore());
   out.Flush();
   EXPECT_FALSE(writer.WantsMore());

@@ -14,6 +14,7 @@ namespace gotrace::internal {
 // A timed event to write, with the context in which a reader must see it.
 struct WriterEvent {
   EventType type = EventType::kNone;
+  uint32_t number = 0;                // Among the events of its generation, for messages.
   ThreadId thread = ThreadId::kNone;  // The event's thread; kNone for no thread.
 
   // The goroutine and P of the thread just before the event; kNone if none or unknown. Not required
@@ -35,6 +36,17 @@ class WriterEventCollector {
   // nullptr for an event that is part of the one before, and for kSync events and CPU samples,
   // which belong to the generation's tables.
   WriterEvent* Add(const Event& event);
+
+  // Adds an event that is on the wire.
+  void Append(const WriterEvent& event) { events_.push_back(event); }
+
+  // Returns whether `event` is a part of the one on the wire to which the event before belongs.
+  bool Continues(const Event& event) const {
+    return ContinuesSwitch(event) || EndsAfterLossOfProc(event);
+  }
+
+  // Returns the number of wire events since the last Take().
+  size_t size() const { return events_.size(); }
 
   // Returns the events since the last Take(), and clears them.
   std::vector<WriterEvent> Take();

@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "gotrace/interner.h"
 #include "gotrace/trace_tables.h"
+#include "parser/event/trace_clock.h"
 
 namespace gotrace::internal {
 
@@ -60,11 +61,23 @@ class TableOutput {
     return table.is_wanted && (table.columns & columns) != 0;
   }
 
-  // Adds a row, if its table is wanted.
+  // Sets the difference between the wall clock and the clock of the trace.
+  void SetWallOffset(int64_t offset) { wall_offset_ = offset; }
+
+  // Returns the wall-clock time of a time of the trace; nullopt if it is not known.
+  std::optional<int64_t> WallTime(int64_t time) const {
+    if (!wall_offset_.has_value()) return std::nullopt;
+    return internal::TraceClock::Add(time, *wall_offset_);
+  }
+
+  // Adds a row, if its table is wanted. Sets the row's wall-clock time, if there is a column for
+  // it.
   template <class Row>
-  void Add(const Row& row) {
+  void Add(Row& row) {
     Table& table = tables_[static_cast<size_t>(Row::kTable)];
     if (!table.is_wanted) return;
+    if constexpr (requires { row.wall_ns, row.time_ns; }) row.wall_ns = WallTime(row.time_ns);
+    if constexpr (requires { row.wall_ns, row.end_ns; }) row.wall_ns = WallTime(row.end_ns);
     AppendRow(row, table.columns, &table.rows);
     if (++table.rows.size_ == capacity_) Flush(&table);
   }
@@ -126,6 +139,7 @@ class TableOutput {
 #define GOTRACE_TABLE_END(id) }
 #include "gotrace/internal/tables.def"
 
+  std::optional<int64_t> wall_offset_;
   const size_t capacity_;
   TableConsumer& consumer_;
   std::vector<Table> tables_;

@@ -97,7 +97,6 @@ class TraceTables::Impl {
   int64_t begin_ = 0;
   int64_t end_ = 0;
   uint64_t bytes_ = 0;
-  std::optional<int64_t> wall_begin_;
   internal::GenerationsRow generation_;
   uint64_t generation_offset_ = 0;
   bool has_generation_ = false;
@@ -143,9 +142,9 @@ void TraceTables::Impl::Add(absl::Span<const Event> events) {
 
 bool TraceTables::Impl::AddSync(const Event& event) {
   const Sync sync = event.sync();
-  if (sync.clock_snapshot.has_value() && !wall_begin_.has_value()) {
-    wall_begin_ = Between(Between(begin_, sync.clock_snapshot->trace_time),
-                          absl::ToUnixNanos(sync.clock_snapshot->wall));
+  if (sync.clock_snapshot.has_value() && !output_.WallTime(begin_).has_value()) {
+    output_.SetWallOffset(
+        Between(sync.clock_snapshot->trace_time, absl::ToUnixNanos(sync.clock_snapshot->wall)));
   }
   bytes_ = event.offset();
   allocs_.Add(event);
@@ -349,7 +348,7 @@ void TraceTables::Impl::AddTracesRow() {
   if (events_ > 0) {
     row.begin_ns = begin_;
     row.end_ns = end_;
-    row.wall_begin_ns = wall_begin_;
+    row.wall_begin_ns = output_.WallTime(begin_);
   }
   row.bytes = static_cast<int64_t>(std::max(bytes_, reader_.generation().end_offset));
   row.events = static_cast<int64_t>(events_);

@@ -241,6 +241,26 @@ TEST(TraceTables, HaveARowForEachEvent) {
   }
 }
 
+TEST(TraceTables, HaveWallClockTimes) {
+  for (const TestTrace& test : SomeTestTraces()) {
+    SCOPED_TRACE(test.name);
+    Rows rows = ReadTables(ReadTestTrace(test.name), AllOfThem());
+    const Row& trace = rows.of(TableId::kTraces)[0];
+    for (const TableInfo& table : AllTables()) {
+      const bool has_wall = table.FindColumn("wall_ns").has_value();
+      EXPECT_EQ(has_wall, table.order == "time_ns" || table.order == "end_ns") << table.name;
+      if (!has_wall) continue;
+      for (const Row& row : rows.of(table.id)) {
+        ASSERT_EQ(row.Cell("wall_ns").has_value(), test.name >= "go1.25") << table.name;
+        if (test.name < "go1.25") continue;
+        ASSERT_EQ(row.Number("wall_ns") - row.Number(table.order),
+                  trace.Number("wall_begin_ns") - trace.Number("begin_ns"))
+            << table.name;
+      }
+    }
+  }
+}
+
 TEST(TraceTables, AreSorted) {
   int64_t compared = 0;
   for (const TestTrace& test : SomeTestTraces()) {

@@ -235,6 +235,13 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"limits", "decompressed-bytes=1G"},
                                                      {"o", "out"},
                                                      {"strictness", "go"},
+                                                     {"every", "1s"},
+                                                     {"size", "64M"},
+                                                     {"generations", "2"},
+                                                     {"only", "messages,files"},
+                                                     {"also", "times"},
+                                                     {"keep", "^main"},
+                                                     {"map", "map.tsv"},
                                                      {"max-per-check", "3"}};
   for (const auto& command : MakeCommands()) {
     const std::string name(command->text().name);

@@ -13,6 +13,11 @@ namespace gotrace::internal {
   ROW(Fxt)                    \
   ROW(Validate)               \
   ROW(Repair)                 \
+  ROW(Trim)                   \
+  ROW(Select)                 \
+  ROW(Split)                  \
+  ROW(Join)                   \
+  ROW(Anonymise)              \
   ROW(Convert)                \
   ROW(Summary)                \
   ROW(Goroutines)             \

@@ -180,6 +180,14 @@ SetFlag SetWallTime(std::optional<absl::Time>* wall) {
   };
 }
 
+SetFlag SetAmount(uint64_t* amount) {
+  return [amount](absl::string_view text) {
+    if (ParseAmount(text, amount) && *amount > 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected a number above 0, like 500000 or 64M; found ", Quoted(text)));
+  };
+}
+
 Flag JsonFlag(bool* json) {
   return {.name = "json",
           .value = "",

@@ -31,6 +31,9 @@ Flag JsonFlag(bool* json);
 // -o FILE, for commands that write a trace.
 Flag OutputFlag(std::string* target);
 
+// Accepts numbers above 0, also as in 64M.
+SetFlag SetAmount(uint64_t* amount);
+
 // --jobs=N. `help` says how the command uses several cores.
 Flag JobsFlag(absl::string_view help, uint64_t* jobs);
 

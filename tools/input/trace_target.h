@@ -7,9 +7,17 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "gotrace/trace_writer.h"
 #include "tools/cli/output.h"
 
 namespace gotrace::internal {
+
+// Reads a trace that was written. Returns an internal error if it cannot be read.
+absl::Status ReadTraceAgain(const std::string& path);
+
+// Returns the part of a command's report about events that the writer had to add or to drop, since
+// they contradict others; "" if there are none: "; dropped 3 that contradict the ones before".
+std::string ShowContradictions(const WrittenTrace& written);
 
 class TraceTarget {
  public:
@@ -25,12 +33,19 @@ class TraceTarget {
   // has succeeded.
   absl::Status Write(absl::FunctionRef<absl::Status(Output*)> write) const;
 
+  // Like Write(), for a trace. A file is read again before it gets its name, and the fault if it
+  // cannot be read is an internal error.
+  absl::Status WriteTrace(absl::FunctionRef<absl::Status(Output*)> write) const;
+
   // Returns "to the standard output", or the name of the file.
   std::string Shown() const;
 
   bool is_standard_output() const { return path_.empty() || path_ == "-"; }
 
  private:
+  absl::Status Write(absl::FunctionRef<absl::Status(Output*)> write,
+                     absl::FunctionRef<absl::Status(const std::string& path)> check) const;
+
   const std::string path_;
   Output& standard_output_;
 };
