@@ -11,11 +11,11 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/match.h"
 #include "analysis/core/time_slices.h"
 #include "analysis/core/time_sums.h"
 #include "analysis/gc/proc_limits.h"
 #include "analysis/intervals/assist_parts.h"
+#include "analysis/intervals/mark_workers.h"
 #include "analysis/intervals/partial_goroutines.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/event_type.h"
@@ -138,7 +138,6 @@ class ProcStats::Impl {
   void AddIdle(const ProcInterval& interval);
   void AddUnnamed();
   void AddAssist(const GoInterval& interval, int64_t begin, int64_t end);
-  bool IsMarkWorker(const GoInterval& interval);
   void Continue(const Goroutines::Entry& rest, Goroutines::Entry* entry);
 
   EventFilter filter_;
@@ -160,9 +159,7 @@ class ProcStats::Impl {
   bool has_limit_ = false;      // Whether the generation has stated one.
   std::vector<Change> changes_;
 
-  // The times when the labels of mark workers were set. Kept until the interval around them is
-  // complete.
-  absl::flat_hash_map<GoId, std::vector<int64_t>> labels_;
+  internal::MarkWorkers workers_;
 
   Goroutines goroutines_{
       [](Goroutines::Entry& /*entry*/) {},
@@ -187,6 +184,7 @@ void ProcStats::Impl::AddEvents(absl::Span<const Event> events) {
   for (const Event& event : events) {
     last_event_ = std::max(last_event_, event.time());
     assists_.Add(event);
+    workers_.Add(event);
     switch (event.kind()) {
       case EventKind::kSync:
         is_first_generation_ = !has_generation_;
@@ -196,11 +194,6 @@ void ProcStats::Impl::AddEvents(absl::Span<const Event> events) {
         break;
       case EventKind::kStateTransition:
         AddTransition(event);
-        break;
-      case EventKind::kLabel:
-        if (absl::StartsWith(event.label().label, "GC (")) {
-          labels_[event.goroutine()].push_back(event.time());
-        }
         break;
       default:
         if (event.type() == EventType::kProcsChange) {
@@ -370,25 +363,12 @@ void ProcStats::Impl::AddAssist(const GoInterval& interval, int64_t begin, int64
   AddTime(interval.proc, &ProcTimes::assist, begin, end, seen_from);
 }
 
-// The runtime sets the label each time that a worker begins to run.
-bool ProcStats::Impl::IsMarkWorker(const GoInterval& interval) {
-  if (labels_.empty()) return false;
-  const auto found = labels_.find(interval.goroutine);
-  if (found == labels_.end()) return false;
-  std::vector<int64_t>& times = found->second;
-  const auto later = absl::c_upper_bound(times, interval.end);
-  const bool has_label = later != times.begin();
-  times.erase(times.begin(), later);
-  if (times.empty()) labels_.erase(found);
-  return has_label;
-}
-
 void ProcStats::Impl::AddGoroutine(const GoInterval& interval) {
   assists_.AddGoroutine(interval);
   Goroutines::Entry& entry = goroutines_.Begin(interval);
   const int64_t seen_from = interval.Seen().begin;
   if (interval.state == GoState::kRunning) {
-    const bool is_worker = IsMarkWorker(interval);
+    const bool is_worker = workers_.TakeRun(interval);
     const ProcId proc = interval.proc;
     if (proc != ProcId::kNone) {
       AddTime(proc, is_worker ? &ProcTimes::gc : &ProcTimes::user, interval.begin, interval.end,
@@ -444,10 +424,7 @@ void ProcStats::Impl::Merge(Impl& next) {
     use.steals += more.steals;
   }
   slices_.Merge(next.slices_);
-  for (auto& [goroutine, times] : next.labels_) {
-    std::vector<int64_t>& known = labels_[goroutine];
-    known.insert(known.end(), times.begin(), times.end());
-  }
+  workers_.Merge(next.workers_);
   goroutines_.Merge(next.goroutines_, [](Data* /*data*/) {});
   assists_.Merge(next.assists_);
   last_event_ = std::max(last_event_, next.last_event_);
