@@ -662,16 +662,18 @@ void TraceView::Impl::AppendLane(Lane* lane, const std::vector<std::string>& rea
   json->Member("full", full);
   AppendStates(columns, full, json);
   if (!is_group) {
-    std::string lengths(range.count, '\0');
-    std::string states(range.count, '\0');
-    for (size_t i = 0; i < columns.longest().size(); ++i) {
-      const LaneColumns::Longest& longest = columns.longest()[i];
-      if (longest.length == 0) continue;
-      lengths[i] = ByteOf(std::min(longest.length, range.step), range.step);
-      states[i] = static_cast<char>(longest.state);
+    if (!columns.longest().empty()) {
+      std::string lengths(range.count, '\0');
+      std::string states(range.count, '\0');
+      for (size_t i = 0; i < columns.longest().size(); ++i) {
+        const LaneColumns::Longest& longest = columns.longest()[i];
+        if (longest.length == 0) continue;
+        lengths[i] = ByteOf(std::min(longest.length, range.step), range.step);
+        states[i] = static_cast<char>(longest.state);
+      }
+      AppendBytes("longest", lengths, json);
+      AppendBytes("longest_states", states, json);
     }
-    AppendBytes("longest", lengths, json);
-    AppendBytes("longest_states", states, json);
     json->Key("spans");
     json->BeginArray();
     for (const LaneSpan& span : columns.SortedSpans()) {
