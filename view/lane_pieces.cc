@@ -72,14 +72,24 @@ void LanePieces::Give(const Run& run, bool crosses) {
   if (found != assist_parts_.end()) {
     std::vector<Part>& parts = found->second;
     absl::c_stable_sort(parts, [](const Part& a, const Part& b) { return a.begin < b.begin; });
+    // Where the trace is read in parts, so are assists that cross from one to the next.
+    int64_t assist_begin = begin;
+    int64_t assist_end = begin;
+    const auto give_assist = [&] {
+      give(begin, assist_begin, piece.state);
+      give(assist_begin, assist_end, LaneState::kAssist);
+      begin = assist_end;
+    };
     for (const Part& part : parts) {
-      if (part.run_begin != interval.begin) continue;
       // A mark worker does not assist, and only time that is spent running counts as an assist.
-      if (piece.state != LaneState::kRunning) continue;
-      give(begin, part.begin, piece.state);
-      give(std::max(begin, part.begin), part.end, LaneState::kAssist);
-      begin = std::max(begin, part.end);
+      if (part.run_begin != interval.begin || piece.state != LaneState::kRunning) continue;
+      if (part.begin > assist_end) {
+        give_assist();
+        assist_begin = part.begin;
+      }
+      assist_end = std::max(assist_end, part.end);
     }
+    give_assist();
     const auto is_given = [&](const Part& part) { return part.run_begin == interval.begin; };
     parts.erase(std::remove_if(parts.begin(), parts.end(), is_given), parts.end());
     if (parts.empty()) assist_parts_.erase(found);
