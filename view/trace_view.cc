@@ -479,7 +479,8 @@ absl::StatusOr<Window> TraceView::Impl::WindowOf(const ViewRequest& request) con
   const int64_t end = overview().duration();
   const absl::StatusOr<int64_t> from = request.Number("from", 0, kMaxViewTime, 0);
   if (!from.ok()) return from.status();
-  const absl::StatusOr<int64_t> to = request.Number("to", 0, kMaxViewTime, end);
+  const absl::StatusOr<int64_t> to =
+      request.Number("to", 0, kMaxViewTime, std::max(*from, end));
   if (!to.ok()) return to.status();
   if (*from > *to) return absl::InvalidArgumentError("from is later than to");
   return Window{std::min(*from, end), std::min(*to, end)};
@@ -1029,27 +1030,30 @@ absl::Status TraceView::Impl::AnswerSpan(const ViewRequest& request, JsonWriter*
   if (!status.ok()) return status;
   if (!piece.has_value()) return absl::NotFoundError("the lane has nothing at this time");
 
-  // The neighbours are in this generation, or in one near it.
+  // The neighbours are where the piece begins and ends, or near that. Pieces that cross between
+  // generations are found from all of them, so one that is not in the generation may be too far.
   constexpr size_t kGenerations = 4;
+  const std::vector<int64_t>& syncs = overview().syncs();
   std::optional<int64_t> previous;
   std::optional<int64_t> following;
   const auto look = [&](size_t generation) {
     return ForEachPiece(*lane, generation, [&](const LanePiece& one) {
       if (one.end <= piece->begin) previous = std::max(previous.value_or(0), one.end - 1);
-      if (one.begin >= piece->end)
+      if (one.begin >= piece->end) {
         following = std::min(following.value_or(kMaxViewTime), one.begin);
+      }
     });
   };
-  status = look(n);
   const size_t begin_generation = generation_of(piece->begin);
   const size_t end_generation = generation_of(piece->end);
-  for (size_t i = 0; i < kGenerations && status.ok() && !previous.has_value(); ++i) {
-    if (begin_generation < i) break;
+  for (size_t i = 0; i < kGenerations && i <= begin_generation && status.ok(); ++i) {
     status = look(begin_generation - i);
+    if (previous.has_value() && *previous >= syncs[begin_generation - i]) break;
   }
-  for (size_t i = 0; i < kGenerations && status.ok() && !following.has_value(); ++i) {
-    if (end_generation + i >= index_.generations().size()) break;
-    status = look(end_generation + i);
+  for (size_t i = end_generation;
+       i < end_generation + kGenerations && i < index_.generations().size() && status.ok(); ++i) {
+    status = look(i);
+    if (following.has_value() && (i + 1 >= syncs.size() || *following < syncs[i + 1])) break;
   }
   if (!status.ok()) return status;
 
