@@ -1,0 +1,228 @@
+// The command `serve`: shows a trace in a browser.
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/fault.h"
+#include "gotrace/trace_view.h"
+#include "tools/cli/command.h"
+#include "tools/cli/file_list.h"
+#include "tools/cli/output.h"
+#include "tools/cli/registry.h"
+#include "tools/cli/report.h"
+#include "tools/cli/shared_flags.h"
+#include "tools/input/open_trace.h"
+#include "tools/input/repair_input.h"
+#include "tools/serve/command_answers.h"
+#include "tools/serve/http_server.h"
+#include "tools/serve/page_server.h"
+#include "web/page_files.h"
+
+extern char** environ;
+
+namespace gotrace::internal {
+namespace {
+
+constexpr CommandText kText = {
+    .name = "serve",
+    .summary = "show a trace in a browser",
+    .description =
+        "Shows the trace as a page: what its Ps, goroutines and threads did, at any zoom, with "
+        "tables and profiles of any part of it. Prints the URL as soon as the page answers, opens "
+        "it in a browser if there is one, and runs until Ctrl-C.\n"
+        "\n"
+        "Only this machine can reach the page, and only with the token in its URL. The trace may "
+        "be of any size: it is read once for an overview, and then where somebody looks. One that "
+        "can be read only once, or is compressed, is unpacked to a temporary file first.",
+    .examples =
+        "  gotrace-dump serve trace.out\n"
+        "  gotrace-dump serve --port=8080 --no-open trace.out\n",
+    .exit_codes =
+        "  2  wrong usage, or the trace cannot be read, or the port cannot be used\n"
+        "The command ends with a signal otherwise.",
+};
+
+// The trace, where it can be read from any place and any number of times.
+struct SeekableTrace {
+  std::unique_ptr<ByteSource> source;
+  std::string path;    // For commands.
+  std::string note;    // For the person who looks at it.
+  int temporary = -1;  // The descriptor of a temporary file, which is open until the end.
+};
+
+// Copies a source to a file.
+absl::Status CopySource(ByteSource* source, int fd) {
+  Output out(fd, "the temporary file");
+  while (true) {
+    const absl::Status filled = source->Fill(ByteSource::kMaxFill);
+    const absl::string_view window = source->window();
+    out.buffer().Append(window);
+    out.MaybeFlush();
+    source->Skip(window.size());
+    source->Release(source->offset());
+    // Data that is cut off or damaged can be looked at up to there.
+    if (!filled.ok() && !FaultOf(filled).has_value()) return filled;
+    if (!filled.ok() || window.empty()) return out.Finish();
+  }
+}
+
+absl::StatusOr<SeekableTrace> MakeSeekable(const std::string& file, OpenedTrace* input,
+                                           const ReaderLimits& limits) {
+  SeekableTrace trace;
+  const bool is_whole_file = input->notes.empty() && input->number <= 1;
+  if (is_whole_file && input->source->Fork(0) != nullptr && CanBeReadAgain(file)) {
+    trace.source = std::move(input->source);
+    trace.path = file;
+    return trace;
+  }
+  absl::StatusOr<int> fd = CreateTemporary();
+  if (!fd.ok()) return fd.status();
+  trace.temporary = *fd;
+  absl::Status status = CopySource(input->source.get(), *fd);
+  if (!status.ok()) return status;
+  trace.note = absl::StrFormat("unpacked to a temporary file of %.1f MB",
+                               static_cast<double>(input->source->offset()) / 1e6);
+  Note(file, trace.note);
+  trace.path = absl::StrCat("/proc/self/fd/", *fd);
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(trace.path, limits);
+  if (!source.ok()) return source.status();
+  trace.source = *std::move(source);
+  return trace;
+}
+
+absl::StatusOr<std::string> MakeToken() {
+  char bytes[16];
+  if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes)) {
+    return absl::ErrnoToStatus(errno, "getting random bytes");
+  }
+  return absl::BytesToHexString(absl::string_view(bytes, sizeof(bytes)));
+}
+
+// Opens a URL in the browser of the person, if there is one.
+void OpenBrowser(std::string url) {
+  const auto has = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return value != nullptr && *value != '\0';
+  };
+  std::string program = "xdg-open";
+  if (has("BROWSER")) {
+    program = std::getenv("BROWSER");
+  } else if (!has("DISPLAY") && !has("WAYLAND_DISPLAY")) {
+    return;
+  }
+  // What it prints is of no use here.
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+  }
+  char* const args[] = {program.data(), url.data(), nullptr};
+  pid_t pid = 0;
+  posix_spawnp(&pid, program.c_str(), &actions, nullptr, args, environ);
+  posix_spawn_file_actions_destroy(&actions);
+}
+
+class ServeCommand final : public Command {
+ public:
+  const CommandText& text() const override { return kText; }
+
+  std::vector<Flag> Flags() override {
+    std::vector<Flag> rows = {
+        {.name = "port",
+         .value = "N",
+         .help = "The port to listen on, at the address 127.0.0.1. Default: 0, a free one.",
+         .set = SetNumber(0, &port_)},
+        {.name = "no-open",
+         .value = "",
+         .help = "Do not open a browser.",
+         .set = SetSwitch(&no_open_)}};
+    AppendRows(input_.Rows(InputFlags::Kind::kOrderedEvents, InputFlags::Traces::kOne), &rows);
+    return rows;
+  }
+
+  absl::Status Check() const override {
+    constexpr uint64_t kMaxPort = 65535;
+    if (port_ > kMaxPort) return absl::InvalidArgumentError("--port must be at most 65535");
+    return absl::OkStatus();
+  }
+
+  int Run(const std::vector<std::string>& files, Output* out) override {
+    const std::string& file = files[0];
+    const absl::Status status = Serve(file, out);
+    return Conclude(file, {.status = status}, out);
+  }
+
+ private:
+  absl::Status Serve(const std::string& file, Output* out) const {
+    absl::StatusOr<OpenedTrace> input = OpenTrace(file, input_.limits, input_.trace);
+    if (!input.ok()) return input.status();
+    PrintTransportNotes(file, input->notes);
+    absl::StatusOr<SeekableTrace> trace = MakeSeekable(file, &*input, input_.limits);
+    if (!trace.ok()) return trace.status();
+    const std::string shown = NameOf(file);
+    const std::string name = shown.substr(shown.find_last_of('/') + 1);
+    const CommandAnswers commands(trace->path, name);
+    std::atomic<bool> is_over = false;
+    TraceViewOptions options;
+    options.reader.limits = input_.limits;
+    options.reader.keep_going = [&] { return !is_over; };
+    options.name = name;
+    options.note = trace->note;
+    options.answer_more = [&](absl::string_view path, absl::Span<const ViewParameter> parameters) {
+      return commands.Answer(path, parameters);
+    };
+    absl::StatusOr<std::unique_ptr<TraceView>> view =
+        TraceView::Open(std::move(trace->source), std::move(options));
+    if (!view.ok()) return view.status();
+    absl::StatusOr<std::unique_ptr<HttpServer>> server =
+        HttpServer::Listen(static_cast<uint16_t>(port_));
+    if (!server.ok()) return server.status();
+    absl::StatusOr<std::string> token = MakeToken();
+    if (!token.ok()) return token.status();
+    const PageServer pages(*token, PageFiles(),
+                           [&](absl::string_view request) { return (*view)->Answer(request); });
+
+    const std::string url =
+        absl::StrCat("http://127.0.0.1:", (*server)->port(), "/?token=", *token);
+    out->buffer().Append(url, "\n");
+    out->Flush();
+    if (!no_open_) OpenBrowser(url);
+    std::thread reader([&] {
+      const absl::Status read = (*view)->Read();
+      // The page shows what is before it.
+      if (!read.ok() && !is_over) Note(file, read.message());
+    });
+    (*server)->Run([&](const HttpRequest& request) { return pages.Answer(request); });
+    is_over = true;
+    reader.join();
+    return absl::OkStatus();
+  }
+
+  uint64_t port_ = 0;
+  bool no_open_ = false;
+  InputFlags input_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeServeCommand() { return std::make_unique<ServeCommand>(); }
+
+}  // namespace gotrace::internal
