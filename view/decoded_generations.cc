@@ -84,7 +84,7 @@ size_t DecodedGeneration::size() const {
 }
 
 absl::StatusOr<std::shared_ptr<const DecodedGeneration>> DecodedGenerations::Get(size_t n) {
-  const absl::MutexLock lock(&mutex_);
+  const std::lock_guard lock(mutex_);
   const auto known = absl::c_find_if(kept_, [&](const Kept& kept) { return kept.n == n; });
   if (known != kept_.end()) {
     kept_.splice(kept_.begin(), kept_, known);

@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "gotrace/analysis.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/reader_options.h"
@@ -66,7 +66,7 @@ class DecodedGenerations {
   const int64_t begin_;
   const size_t max_bytes_;
 
-  absl::Mutex mutex_;
+  std::mutex mutex_;
   std::list<Kept> kept_;  // In the order of their last use, the latest first.
   size_t bytes_ = 0;
 };

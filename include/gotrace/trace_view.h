@@ -41,7 +41,7 @@ struct TraceViewOptions {
 
   // How much memory the generations that were looked at last may take, in bytes. The latest one is
   // always kept.
-  size_t cache_bytes = size_t{256} << 20;
+  size_t cache_bytes = size_t{128} << 20;
 
   // Answers requests that need more than this library: tables, profiles, events and the like.
   // `path` is that of the request, and `parameters` are among those that TraceView::Requests()

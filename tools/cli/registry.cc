@@ -27,7 +27,8 @@ namespace gotrace::internal {
   ROW(Diff)                   \
   ROW(Profile)                \
   ROW(Sql)                    \
-  ROW(Tables)
+  ROW(Tables)                 \
+  ROW(Serve)
 
 #define DECLARE(name) std::unique_ptr<Command> Make##name##Command();
 GOTRACE_COMMANDS(DECLARE)

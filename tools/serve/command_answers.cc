@@ -122,7 +122,7 @@ ViewAnswer CommandAnswers::Answer(absl::string_view path,
   for (std::string& word : words) args.push_back(word.data());
 
   // The analyses use all cores, and report to the same standard error.
-  const absl::MutexLock lock(&mutex_);
+  const std::lock_guard lock(mutex_);
   CommandLine line;
   const absl::Status status = ParseCommandLine(args, commands, &line);
   if (!status.ok()) return ErrorAnswer(400, status.message());

@@ -2,11 +2,11 @@
 #ifndef GOTRACE_TOOLS_SERVE_COMMAND_ANSWERS_H_
 #define GOTRACE_TOOLS_SERVE_COMMAND_ANSWERS_H_
 
+#include <mutex>
 #include <string>
 #include <utility>
 
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 #include "gotrace/trace_view.h"
 
@@ -25,7 +25,7 @@ class CommandAnswers {
  private:
   const std::string file_;
   const std::string name_;
-  mutable absl::Mutex mutex_;
+  mutable std::mutex mutex_;
 };
 
 }  // namespace gotrace::internal

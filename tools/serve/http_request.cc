@@ -82,7 +82,7 @@ std::optional<HttpRequest> ParseHttpRequest(absl::string_view head) {
     if (colon == absl::string_view::npos) return std::nullopt;
     const absl::string_view name = lines[i].substr(0, colon);
     const absl::string_view value = absl::StripAsciiWhitespace(lines[i].substr(colon + 1));
-    if (!IsToken(name) || !IsPrintable(value)) return std::nullopt;
+    if (!IsToken(name) || !IsPrintable(lines[i])) return std::nullopt;
     request.headers.emplace_back(absl::AsciiStrToLower(name), std::string(value));
   }
   return request;

@@ -10,11 +10,12 @@
 
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
@@ -70,12 +71,16 @@ bool SendAnswer(int fd, const HttpAnswer& answer, bool has_body, bool keeps_conn
 }  // namespace
 
 struct HttpServer::Connections {
-  absl::Mutex mutex;
+  std::mutex mutex;
+  std::condition_variable has_ended;
   int count = 0;
   std::atomic<bool> is_stopped = false;
 
-  bool HasRoom() const { return count < kMaxConnections; }
-  bool HasNone() const { return count == 0; }
+  // Waits until there are at most `most` connections.
+  void WaitForAtMost(int most) {
+    std::unique_lock lock(mutex);
+    has_ended.wait(lock, [&] { return count <= most; });
+  }
 
   // Waits until `fd` can be read; returns false if the server ends meanwhile, or, after `timeout`
   // seconds unless that is 0, if nothing comes.
@@ -113,17 +118,21 @@ void HttpServer::Connections::Serve(int fd, const Handler& handler) const {
     }
     const std::optional<HttpRequest> request =
         ParseHttpRequest(absl::string_view(received).substr(0, size));
-    if (!request.has_value() || request->HasBody()) {
+    if (!request.has_value()) {
       SendAnswer(fd, {400, "text/plain", "not a request\n"}, true, false);
       return;
     }
-    received.erase(0, size);
     const bool is_head = request->method == "HEAD";
     if (!is_head && request->method != "GET") {
       SendAnswer(fd, {405, "text/plain", "only GET and HEAD\n", {{"Allow", "GET, HEAD"}}}, true,
                  false);
       return;
     }
+    if (request->HasBody()) {
+      SendAnswer(fd, {400, "text/plain", "a request must not have a body\n"}, !is_head, false);
+      return;
+    }
+    received.erase(0, size);
     const bool keeps = request->KeepsConnection() && !is_stopped;
     if (!SendAnswer(fd, handler(*request), !is_head, keeps) || !keeps) return;
   }
@@ -155,8 +164,7 @@ HttpServer::HttpServer(int fd, uint16_t port)
 HttpServer::~HttpServer() {
   Stop();
   close(fd_);
-  const absl::MutexLock lock(&connections_->mutex);
-  connections_->mutex.Await(absl::Condition(connections_.get(), &Connections::HasNone));
+  connections_->WaitForAtMost(0);
 }
 
 void HttpServer::Stop() { connections_->is_stopped = true; }
@@ -176,21 +184,22 @@ void HttpServer::Run(const Handler& handler) {
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
     const int yes = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+    connections.WaitForAtMost(kMaxConnections - 1);
     {
-      const absl::MutexLock lock(&connections.mutex);
-      connections.mutex.Await(absl::Condition(&connections, &Connections::HasRoom));
+      const std::lock_guard lock(connections.mutex);
       ++connections.count;
     }
     std::thread([&connections, &handler, fd] {
       connections.Serve(fd, handler);
       close(fd);
-      const absl::MutexLock lock(&connections.mutex);
+      // The server may be gone as soon as the lock is.
+      const std::lock_guard lock(connections.mutex);
       --connections.count;
+      connections.has_ended.notify_all();
     }).detach();
   }
   // The handler may be gone afterwards.
-  const absl::MutexLock lock(&connections.mutex);
-  connections.mutex.Await(absl::Condition(&connections, &Connections::HasNone));
+  connections.WaitForAtMost(0);
 }
 
 }  // namespace gotrace::internal
