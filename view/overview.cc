@@ -30,6 +30,7 @@ void Overview::AddEvents(absl::Span<const Event> events) {
   live_.AddEvents(events);
   for (const Event& event : events) {
     ranges_.Add(event);
+    runnable_.Add(event, SinceBegin(event.time()));
     switch (event.kind()) {
       case EventKind::kMetric: {
         const Metric metric = event.type() == EventType::kHeapAlloc  ? kHeap
@@ -41,6 +42,18 @@ void Overview::AddEvents(absl::Span<const Event> events) {
       case EventKind::kSync:
         syncs_.push_back(SinceBegin(event.time()));
         break;
+      case EventKind::kRegionBegin:
+        AddRegions({interner_.InternString(event.region().type), 1, event.goroutine(),
+                    SinceBegin(event.time())});
+        break;
+      case EventKind::kLog: {
+        if (logs_.size() >= kMaxLogs) break;
+        const Log log = event.log();
+        logs_.push_back({event.goroutine(), SinceBegin(event.time()), log.task,
+                         interner_.InternString(log.category),
+                         interner_.InternString(log.message)});
+        break;
+      }
       case EventKind::kTaskBegin:
       case EventKind::kTaskEnd:
         task_table_.AddTask(event);
@@ -110,6 +123,15 @@ void Overview::AddRange(const RuntimeRange& range) {
   (range.type == EventType::kGCBegin ? cycles_ : stops_).push_back(mark);
 }
 
+void Overview::AddRegions(const RegionType& regions) {
+  const auto [place, is_new] = places_.try_emplace(regions.type, regions_.size());
+  if (is_new) {
+    regions_.push_back(regions);
+  } else {
+    regions_[place->second].count += regions.count;
+  }
+}
+
 void Overview::AddPending(GoId id, StringId start) {
   const auto found = pending_.find(id);
   if (found == pending_.end()) return;
@@ -163,6 +185,7 @@ void Overview::Merge(Overview&& next, const InternerMap& ids) {
   }
   syncs_.insert(syncs_.end(), next.syncs_.begin(), next.syncs_.end());
   for (size_t i = 0; i < kMetrics; ++i) metrics_[i].Merge(std::move(next.metrics_[i]));
+  runnable_.Merge(std::move(next.runnable_));
   ranges_.Merge(next.ranges_, ids);
   const auto append = [&](const std::vector<Mark>& marks, std::vector<Mark>* known) {
     for (Mark mark : marks) {
@@ -172,6 +195,16 @@ void Overview::Merge(Overview&& next, const InternerMap& ids) {
   };
   append(next.cycles_, &cycles_);
   append(next.stops_, &stops_);
+  for (RegionType regions : next.regions_) {
+    regions.type = ids(regions.type);
+    AddRegions(regions);
+  }
+  for (LogMessage log : next.logs_) {
+    if (logs_.size() >= kMaxLogs) break;
+    log.category = ids(log.category);
+    log.message = ids(log.message);
+    logs_.push_back(log);
+  }
   task_table_.Merge(next.task_table_, ids);
   pieces_.Merge(next.pieces_);
 }
@@ -180,6 +213,7 @@ void Overview::Finish(int64_t end) {
   pieces_.Finish();
   live_.Finish();
   ranges_.Finish(end);
+  runnable_.Finish();
   duration_ = SinceBegin(end);
   // What was given after its goroutine was complete.
   if (!pending_.empty()) {

@@ -25,6 +25,7 @@
 #include "view/growing_metric.h"
 #include "view/lane_columns.h"
 #include "view/lane_pieces.h"
+#include "view/runnable_counts.h"
 
 namespace gotrace::internal {
 
@@ -55,6 +56,23 @@ class Overview final : public MergeableAnalysis<Overview> {
     int64_t end = 0;
     StringId name = StringId::kEmpty;
   };
+  // All regions of a type that begin in the trace.
+  struct RegionType {
+    StringId type = StringId::kEmpty;
+    uint64_t count = 0;
+    GoId goroutine;  // Of the first one.
+    int64_t begin = 0;
+  };
+  struct LogMessage {
+    GoId goroutine;
+    int64_t time = 0;
+    TaskId task;
+    StringId category = StringId::kEmpty;
+    StringId message = StringId::kEmpty;
+  };
+  // How many messages are kept: the first ones.
+  static constexpr size_t kMaxLogs = 100'000;
+
   enum Metric : size_t { kHeap, kGoal, kMaxProcs, kMetrics };
 
   explicit Overview(Interner* interner);
@@ -99,7 +117,14 @@ class Overview final : public MergeableAnalysis<Overview> {
   const std::vector<Mark>& cycles() const { return cycles_; }
   const std::vector<Mark>& stops() const { return stops_; }
 
+  // Returns how many goroutines waited to run.
+  const GrowingMetric& runnable() const { return runnable_.counts(); }
+
   const GrowingMetric& metric(Metric metric) const { return metrics_[metric]; }
+
+  // Returns the types of regions, in order of their first begins, and the messages.
+  const std::vector<RegionType>& regions() const { return regions_; }
+  const std::vector<LogMessage>& logs() const { return logs_; }
 
   // Returns the tasks, in order of their ids. Their times are those of the trace's clock.
   const std::vector<TaskRecord>& tasks() const { return tasks_; }
@@ -115,6 +140,7 @@ class Overview final : public MergeableAnalysis<Overview> {
 
   void AddPiece(const LanePiece& piece);
   void AddRange(const RuntimeRange& range);
+  void AddRegions(const RegionType& regions);
   // Adds what is pending of a goroutine to the group of its function.
   void AddPending(GoId id, StringId start);
   void Complete(Goroutines::Entry& entry);
@@ -140,6 +166,10 @@ class Overview final : public MergeableAnalysis<Overview> {
   std::vector<Mark> cycles_;
   std::vector<Mark> stops_;
   std::array<GrowingMetric, kMetrics> metrics_;
+  RunnableCounts runnable_;
+  std::vector<RegionType> regions_;
+  absl::flat_hash_map<StringId, size_t> places_;  // Of types in `regions_`.
+  std::vector<LogMessage> logs_;
   TaskTable task_table_;
   std::vector<TaskRecord> tasks_;
 

@@ -72,6 +72,10 @@ std::string AllTextOf(const AnalysisSink& sink) {
        overview.metric(Overview::kHeap).MaxIn({0, overview.step(), GrowingLane::kMaxColumns})) {
     absl::StrAppend(&text, value, " ");
   }
+  for (const int64_t value :
+       overview.runnable().MaxIn({0, overview.step(), GrowingLane::kMaxColumns})) {
+    absl::StrAppend(&text, value, " ");
+  }
   absl::StrAppend(&text, overview.threads().size(), " threads ", overview.tasks().size(),
                   " tasks\n");
   return text;

@@ -23,6 +23,8 @@
 #include "gotrace/analysis.h"
 #include "gotrace/fault.h"
 #include "gotrace/read_parallel.h"
+#include "gotrace/run_analysis.h"
+#include "gotrace/task_stats.h"
 #include "gotrace/trace_index.h"
 #include "gotrace/version.h"
 #include "util/text_buffer.h"
@@ -355,6 +357,8 @@ class TraceView::Impl {
                    JsonWriter* json) const;
   void AppendCause(absl::string_view key, const Cause* cause, int64_t time,
                    const Interner& interner, JsonWriter* json) const;
+  void AppendRegions(std::vector<RegionSpan> regions, const Interner& types, Names* names,
+                     JsonWriter* json) const;
   void AppendId(absl::string_view key, int64_t id, JsonWriter* json) const;
 
   absl::Status AnswerTrace(const ViewRequest& request, JsonWriter* json) const;
@@ -365,6 +369,7 @@ class TraceView::Impl {
   absl::Status AnswerSpan(const ViewRequest& request, JsonWriter* json) const;
   absl::Status AnswerArrows(const ViewRequest& request, JsonWriter* json) const;
   absl::Status AnswerMarks(const ViewRequest& request, JsonWriter* json) const;
+  absl::Status AnswerTaskLanes(const ViewRequest& request, JsonWriter* json) const;
   absl::Status AnswerSearch(const ViewRequest& request, JsonWriter* json) const;
 
   const std::unique_ptr<ByteSource> source_;
@@ -415,7 +420,9 @@ absl::Span<const TraceView::Impl::Row> TraceView::Impl::Rows() {
       {"span", "lane at", &I::AnswerSpan},
       {"arrows", "lane from to limit", &I::AnswerArrows},
       {"marks", "from to step", &I::AnswerMarks},
+      {"tasklanes", "from to type offset limit", &I::AnswerTaskLanes},
       {"search", "text limit", &I::AnswerSearch},
+      {"time", "text", nullptr},
       {"goroutines", "from to each g sort top at", nullptr},
       {"tasks", "from to each type min max log id g sort top", nullptr},
       {"regions", "from to each type min max g sort top", nullptr},
@@ -430,7 +437,12 @@ absl::Span<const TraceView::Impl::Row> TraceView::Impl::Rows() {
        nullptr},
       {"summary", "from to", nullptr},
       {"info", "", nullptr},
+      {"flame",
+       "from to type func by-g by-p task region by-task by-region by-label g p m inverted limit",
+       nullptr},
       {"events", "from to kind g p m format limit", nullptr},
+      {"sql", "query limit", nullptr},
+      {"save", "from to format type func task region g p m", nullptr},
   };
   return kRequests;
 }
@@ -478,8 +490,7 @@ absl::StatusOr<Window> TraceView::Impl::WindowOf(const ViewRequest& request) con
   const int64_t end = overview().duration();
   const absl::StatusOr<int64_t> from = request.Number("from", 0, kMaxViewTime, 0);
   if (!from.ok()) return from.status();
-  const absl::StatusOr<int64_t> to =
-      request.Number("to", 0, kMaxViewTime, std::max(*from, end));
+  const absl::StatusOr<int64_t> to = request.Number("to", 0, kMaxViewTime, std::max(*from, end));
   if (!to.ok()) return to.status();
   if (*from > *to) return absl::InvalidArgumentError("from is later than to");
   return Window{std::min(*from, end), std::min(*to, end)};
@@ -790,6 +801,12 @@ absl::Status TraceView::Impl::AnswerStrip(const ViewRequest& request, JsonWriter
   json->Member("total", goroutines.totals()[static_cast<size_t>(LaneState::kRunnable)]);
   json->Member("full", most);
   AppendColumns("mean", runnable, range.count, most, json);
+  const std::vector<int64_t> counts = overview().runnable().MaxIn(range);
+  const int64_t largest_count = counts.empty() ? 0 : *absl::c_max_element(counts);
+  std::string count_bytes;
+  for (const int64_t count : counts) count_bytes.push_back(ByteOf(count, largest_count));
+  AppendBytes("max", count_bytes, json);
+  json->Member("most", largest_count);
   json->EndObject();
   json->Key("metrics");
   json->BeginObject();
@@ -1193,7 +1210,7 @@ absl::Status TraceView::Impl::AnswerSearch(const ViewRequest& request, JsonWrite
   json->EndArray();
 
   const std::optional<LaneId> lane = ReadLaneId(*text);
-  json->Key("lanes");
+  json->Key("goroutines");
   json->BeginArray();
   if (lane.has_value()) {
     std::optional<int64_t> at;
@@ -1250,7 +1267,164 @@ absl::Status TraceView::Impl::AnswerSearch(const ViewRequest& request, JsonWrite
     json->EndObject();
   }
   json->EndArray();
+
+  json->Key("regions");
+  json->BeginArray();
+  count = 0;
+  for (const Overview::RegionType& regions : overview().regions()) {
+    const absl::string_view type = interner().String(regions.type);
+    if (!ContainsIgnoringCase(type, *text) || ++count > most) continue;
+    json->BeginObject();
+    json->Member("type", type);
+    json->Member("count", regions.count);
+    json->Member("lane", absl::string_view(absl::StrCat("g:", regions.goroutine.value)));
+    json->Member("at", regions.begin);
+    json->EndObject();
+  }
+  json->EndArray();
+
+  json->Key("logs");
+  json->BeginArray();
+  count = 0;
+  for (const Overview::LogMessage& log : overview().logs()) {
+    const std::string message =
+        absl::StrCat(interner().String(log.category), ": ", interner().String(log.message));
+    if (!ContainsIgnoringCase(message, *text) || ++count > most) continue;
+    json->BeginObject();
+    json->Member("lane", absl::string_view(absl::StrCat("g:", log.goroutine.value)));
+    json->Member("at", log.time);
+    json->Key("task");
+    if (log.task == kBackgroundTask) {
+      json->Null();
+    } else {
+      json->Value(log.task.value);
+    }
+    json->Member("text", absl::string_view(message));
+    json->EndObject();
+  }
+  json->EndArray();
   return absl::OkStatus();
+}
+
+absl::Status TraceView::Impl::AnswerTaskLanes(const ViewRequest& request, JsonWriter* json) const {
+  const absl::StatusOr<Window> window = WindowOf(request);
+  if (!window.ok()) return window.status();
+  const absl::StatusOr<int64_t> offset = request.Number("offset", 0, kMaxViewTime, 0);
+  if (!offset.ok()) return offset.status();
+  constexpr int64_t kMaxTasks = 200;
+  const absl::StatusOr<int64_t> limit = request.Number("limit", 1, kMaxTasks, 20);
+  if (!limit.ok()) return limit.status();
+  const std::string* const type = request.Find("type");
+  const auto since_begin = [&](int64_t time) { return time - overview().begin(); };
+  const auto begin_of = [&](const auto& span) { return span.begin ? since_begin(*span.begin) : 0; };
+  const auto end_of = [&](const auto& span) {
+    return span.end ? since_begin(*span.end) : overview().duration();
+  };
+  std::vector<const TaskSpan*> tasks;
+  for (const TaskSpan& task : overview().tasks()) {
+    if (begin_of(task) >= window->to || end_of(task) <= window->from) continue;
+    if (type != nullptr && interner().String(task.type) != *type) continue;
+    tasks.push_back(&task);
+  }
+  absl::c_stable_sort(tasks, [&](const TaskSpan* a, const TaskSpan* b) {
+    return end_of(*a) - begin_of(*a) > end_of(*b) - begin_of(*b);
+  });
+  json->Member("total", uint64_t{tasks.size()});
+  tasks.erase(tasks.begin(),
+              tasks.begin() + std::min<ptrdiff_t>(*offset, static_cast<ptrdiff_t>(tasks.size())));
+  if (tasks.size() > static_cast<size_t>(*limit)) tasks.resize(static_cast<size_t>(*limit));
+
+  // The regions are those of the generations from where the first of the tasks begins, to where the
+  // last one ends, unless that is too much.
+  Window all = *window;
+  for (const TaskSpan* const task : tasks) {
+    all.from = std::min(all.from, begin_of(*task));
+    all.to = std::max(all.to, end_of(*task));
+  }
+  if (!CanDecode(all)) all = *window;
+  absl::flat_hash_map<TaskId, std::vector<RegionSpan>> regions;
+  std::unique_ptr<AnalysisSink> sink;
+  if (!tasks.empty() && CanDecode(all)) {
+    AnalyzeOptions options;
+    options.reader = options_.reader;
+    options.reader.keep_going = nullptr;
+    options.window.filter.times = {overview().begin() + all.from, overview().begin() + all.to};
+    AnalysisRun run = RunAnalysis(source_->Fork(0), options,
+                                  AnalysisOf([](Interner* interner, const EventFilter& filter) {
+                                    return std::make_unique<TaskStats>(interner, filter);
+                                  }));
+    if (!run.status.ok() && !FaultOf(run.status).has_value()) return run.status;
+    sink = std::move(run.sink);
+    for (const TaskSpan* const task : tasks) regions[task->task];
+    for (const RegionSpan& region : static_cast<const TaskStats&>(sink->analysis()).regions()) {
+      const auto found = regions.find(region.task);
+      if (found != regions.end()) found->second.push_back(region);
+    }
+  }
+  Names names;
+  json->Key("tasks");
+  json->BeginArray();
+  for (const TaskSpan* const task : tasks) {
+    json->BeginObject();
+    json->Member("task", task->task.value);
+    json->Member("type", names.IndexOf(interner().String(task->type)));
+    json->Key("parent");
+    if (task->parent == TaskId::kNone) {
+      json->Null();
+    } else {
+      json->Value(task->parent.value);
+    }
+    json->Member("begin", begin_of(*task));
+    json->Member("duration", end_of(*task) - begin_of(*task));
+    json->Key("begins");
+    json->Bool(task->begin.has_value());
+    json->Key("ends");
+    json->Bool(task->end.has_value());
+    AppendId("goroutine", task->begin_goroutine.value, json);
+    json->Key("regions");
+    json->BeginArray();
+    if (sink != nullptr)
+      AppendRegions(std::move(regions[task->task]), sink->interner(), &names, json);
+    json->EndArray();
+    json->EndObject();
+  }
+  json->EndArray();
+  names.Append(json);
+  return absl::OkStatus();
+}
+
+void TraceView::Impl::AppendRegions(std::vector<RegionSpan> regions, const Interner& types,
+                                    Names* names, JsonWriter* json) const {
+  const auto begin_of = [&](const RegionSpan& region) {
+    return region.begin ? *region.begin - overview().begin() : 0;
+  };
+  const auto end_of = [&](const RegionSpan& region) {
+    return region.end ? *region.end - overview().begin() : overview().duration();
+  };
+  constexpr size_t kMaxRegions = 1000;
+  if (regions.size() > kMaxRegions) {
+    absl::c_stable_sort(regions, [&](const RegionSpan& a, const RegionSpan& b) {
+      return end_of(a) - begin_of(a) > end_of(b) - begin_of(b);
+    });
+    regions.erase(regions.begin() + kMaxRegions, regions.end());
+  }
+  absl::c_stable_sort(regions, [&](const RegionSpan& a, const RegionSpan& b) {
+    return std::pair(begin_of(a), -end_of(a)) < std::pair(begin_of(b), -end_of(b));
+  });
+  // The ends of the regions that are open, by goroutine: those around the next one.
+  absl::flat_hash_map<GoId, std::vector<int64_t>> open;
+  for (const RegionSpan& region : regions) {
+    std::vector<int64_t>& around = open[region.goroutine];
+    while (!around.empty() && around.back() <= begin_of(region)) around.pop_back();
+    json->BeginArray();
+    json->Value(begin_of(region));
+    json->Value(end_of(region) - begin_of(region));
+    json->Value(names->IndexOf(types.String(region.type)));
+    json->Value(region.goroutine.value);
+    json->Value(uint64_t{around.size()});
+    json->EndArray();
+    around.push_back(end_of(region));
+  }
 }
 
 TraceView::TraceView(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -196,12 +196,12 @@ TEST(TraceView, FindsFunctionsLanesAndTasks) {
   const JsonValue groups = opened.Ask("search?text=MAIN.main");
   EXPECT_FALSE(groups.Find("groups")->elements.empty());
   const JsonValue lane = opened.Ask("search?text=g:1");
-  EXPECT_EQ(TextOf(lane.Find("lanes")->elements.at(0), "name"), "main.main");
+  EXPECT_EQ(TextOf(lane.Find("goroutines")->elements.at(0), "name"), "main.main");
   const JsonValue task = opened.Ask("search?text=across");
   EXPECT_EQ(TextOf(task.Find("tasks")->elements.at(0), "type"), "across generations");
   EXPECT_EQ(TextOf(task.Find("tasks")->elements.at(0), "duration"), "1200098112");
   const JsonValue nothing = opened.Ask("search?text=g:999");
-  EXPECT_TRUE(nothing.Find("lanes")->elements.empty());
+  EXPECT_TRUE(nothing.Find("goroutines")->elements.empty());
 }
 
 TEST(TraceView, RefusesNonsense) {

@@ -8,16 +8,25 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/match.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "absl/time/time.h"
 #include "export/json/json_text.h"
+#include "gotrace/byte_source.h"
+#include "gotrace/profile.h"
+#include "gotrace/trace_index.h"
+#include "nlohmann/json.hpp"
 #include "tools/cli/command.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/output.h"
 #include "tools/cli/registry.h"
+#include "tools/cli/shared_flags.h"
+#include "tools/serve/flame.h"
+#include "tools/sql/sql_output.h"
+#include "tools/sql/sql_session.h"
 #include "util/text_buffer.h"
 
 namespace gotrace::internal {
@@ -26,6 +35,16 @@ namespace {
 // The most rows of an answer, and the most events and how many there are by default.
 constexpr uint64_t kMaxRows = 10000;
 constexpr uint64_t kEvents = 500;
+
+// The most rows of a query.
+constexpr uint64_t kMaxSqlRows = 100'000;
+
+// The most nodes of a flame graph.
+constexpr uint64_t kMaxNodes = 50000;
+
+constexpr absl::string_view kJson = "application/json";
+constexpr absl::string_view kJsonLines = "application/x-ndjson";
+constexpr absl::string_view kText = "text/plain; charset=utf-8";
 
 // Parameters that say how large the answer becomes.
 constexpr absl::string_view kSizes[] = {"top", "slices", "worst", "limit"};
@@ -79,72 +98,226 @@ class MemoryFile {
 
 }  // namespace
 
-ViewAnswer CommandAnswers::Answer(absl::string_view path,
-                                  absl::Span<const ViewParameter> parameters) const {
+CommandAnswers::Result CommandAnswers::Run(std::vector<std::string> words) const {
   const CommandList commands = MakeCommands();
-  const auto command =
-      absl::c_find_if(commands, [&](const auto& one) { return one->text().name == path; });
-  if (command == commands.end()) return ErrorAnswer(404, "no such command");
-  const std::vector<Flag> flags = (*command)->Flags();
-  const bool is_events = path == "events";
-  const absl::string_view size_name = is_events ? "limit" : "top";
+  std::vector<char*> args;
+  for (std::string& word : words) args.push_back(word.data());
+  // The analyses use all cores, and report to the same standard error.
+  const std::lock_guard lock(mutex_);
+  CommandLine line;
+  Result output;
+  output.status = ParseCommandLine(args, commands, &line);
+  if (!output.status.ok()) return output;
+  if (line.command == nullptr) {
+    output.status = absl::InvalidArgumentError("not a request for an answer");
+    return output;
+  }
+  const MemoryFile file;
+  Output out(file.fd(), "answer");
+  const int code = line.command->Run(line.files, &out);
+  output.status = out.Finish();
+  output.bytes = file.Contents();
+  if (output.status.ok() && code == kUsageOrIo && output.bytes.empty()) {
+    output.status = absl::InvalidArgumentError("the command failed; the program printed why");
+  }
+  return output;
+}
 
-  std::vector<std::string> words = {std::string(path)};
-  bool has_size = FindFlag(flags, size_name) == nullptr;
-  bool is_text = is_events;
+absl::StatusOr<std::vector<std::string>> CommandAnswers::WordsFor(
+    absl::string_view command, absl::Span<const ViewParameter> parameters) const {
+  const CommandList commands = MakeCommands();
+  const auto found =
+      absl::c_find_if(commands, [&](const auto& one) { return one->text().name == command; });
+  if (found == commands.end()) return absl::NotFoundError("no such command");
+  const std::vector<Flag> flags = (*found)->Flags();
+  std::vector<std::string> words = {std::string(command)};
   for (const auto& [name, value] : parameters) {
     const Flag* const flag = FindFlag(flags, name);
-    if (flag == nullptr) return ErrorAnswer(400, absl::StrCat("unknown parameter ", name));
+    if (flag == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat(name, " is of no use here"));
+    }
     std::string text = value;
     if (absl::c_linear_search(kSizes, name)) {
       uint64_t size = 0;
       if (!absl::SimpleAtoi(value, &size)) {
-        return ErrorAnswer(400, absl::StrCat(name, " must be a number"));
+        return absl::InvalidArgumentError(absl::StrCat(name, " must be a number"));
       }
       text = absl::StrCat(size == 0 ? kMaxRows : std::min(size, kMaxRows));
-      has_size |= name == size_name;
     }
-    if (is_events && name == "format") is_text = value != "json";
     // A value is in the same word as its flag, so it cannot be a flag or a file itself.
     words.push_back(flag->is_switch() && text.empty() ? absl::StrCat("--", name)
                                                       : absl::StrCat("--", name, "=", text));
   }
-  if (!has_size) {
-    words.push_back(absl::StrCat("--", size_name, "=", is_events ? kEvents : kMaxRows));
-  }
-  if (FindFlag(flags, "json") != nullptr) {
-    words.emplace_back("--json");
-  } else if (!is_events) {
-    words.emplace_back("--format=json");
-  }
-  words.push_back(file_);
-  std::vector<char*> args;
-  for (std::string& word : words) args.push_back(word.data());
+  return words;
+}
 
-  // The analyses use all cores, and report to the same standard error.
-  const std::lock_guard lock(mutex_);
-  CommandLine line;
-  const absl::Status status = ParseCommandLine(args, commands, &line);
+ViewAnswer CommandAnswers::AnswerOf(absl::string_view command,
+                                    absl::Span<const ViewParameter> parameters,
+                                    absl::Span<const absl::string_view> more,
+                                    absl::string_view media_type) const {
+  absl::StatusOr<std::vector<std::string>> words = WordsFor(command, parameters);
+  if (!words.ok()) return ErrorAnswer(400, words.status().message());
+  for (const absl::string_view word : more) words->emplace_back(word);
+  words->push_back(file_);
+  Result output = Run(*std::move(words));
+  if (!output.status.ok()) return ErrorAnswer(400, output.status.message());
+  // Whatever the file is called here, it has one name for the person.
+  absl::string_view rest = output.bytes;
+  if (absl::ConsumePrefix(&rest, FileMember(file_))) {
+    output.bytes = absl::StrCat(FileMember(name_), rest);
+  }
+  return {200, std::string(media_type), std::move(output.bytes)};
+}
+
+ViewAnswer CommandAnswers::AnswerFlame(absl::Span<const ViewParameter> parameters) const {
+  FlameOptions options;
+  std::vector<ViewParameter> others;
+  for (const ViewParameter& parameter : parameters) {
+    if (parameter.first == "inverted") {
+      options.inverted = true;
+    } else if (parameter.first == "limit") {
+      uint64_t limit = 0;
+      if (!absl::SimpleAtoi(parameter.second, &limit) || limit == 0) {
+        return ErrorAnswer(400, "limit must be a number");
+      }
+      options.max_nodes = std::min<uint64_t>(limit, kMaxNodes);
+    } else {
+      others.push_back(parameter);
+    }
+    if (parameter.first != "type") continue;
+    for (const ProfileTypeInfo& info : ProfileTypes()) {
+      if (info.name == parameter.second && info.time_name.empty()) options.unit = "count";
+    }
+  }
+  ViewAnswer answer = AnswerOf("profile", others, {"--format=folded"}, kJson);
+  if (answer.status == 200) answer.body = FlameJson(answer.body, options);
+  return answer;
+}
+
+ViewAnswer CommandAnswers::AnswerTime(absl::Span<const ViewParameter> parameters) const {
+  if (parameters.empty()) return ErrorAnswer(400, "text is missing");
+  FilterFlags flags;
+  const std::vector<Flag> rows = flags.Rows();
+  const absl::Status status = FindFlag(rows, "from")->set(parameters[0].second);
   if (!status.ok()) return ErrorAnswer(400, status.message());
-  if (line.command == nullptr) return ErrorAnswer(400, "not a request for an answer");
+  int64_t at = flags.filter.since_start.from;
+  if (!flags.filter.since_start.HasFirst()) {
+    const absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenSource(file_);
+    if (!source.ok()) return ErrorAnswer(500, source.status().message());
+    const absl::StatusOr<TraceIndex> index = TraceIndex::Build(**source);
+    if (!index.ok()) return ErrorAnswer(500, index.status().message());
+    at = flags.filter.times.from;
+    if (flags.wall_from.has_value()) {
+      if (index->generations().empty() || !index->generations()[0].clock_snapshot.has_value()) {
+        return ErrorAnswer(400, "the trace has no wall-clock times");
+      }
+      const ClockSnapshot& clocks = *index->generations()[0].clock_snapshot;
+      at = clocks.trace_time + absl::ToInt64Nanoseconds(*flags.wall_from - clocks.wall);
+    }
+    at -= index->start_time();
+  }
+  TextBuffer out;
+  JsonWriter json(&out);
+  json.BeginObject();
+  json.Member("at", at);
+  json.EndObject();
+  return {200, std::string(kJson), std::string(out.view())};
+}
+
+ViewAnswer CommandAnswers::AnswerSave(absl::Span<const ViewParameter> parameters) const {
+  std::string format;
+  std::vector<ViewParameter> others;
+  for (const ViewParameter& parameter : parameters) {
+    if (parameter.first == "format") {
+      format = parameter.second;
+    } else {
+      others.push_back(parameter);
+    }
+  }
+  constexpr absl::string_view kBytes = "application/octet-stream";
+  if (format == "perfetto" || format == "chrome" || format == "fxt") {
+    return AnswerOf("convert", others, {absl::StrCat("--to=", format), "-o=-"}, kBytes);
+  }
+  if (format == "pprof") return AnswerOf("profile", others, {"-o=-"}, kBytes);
+  if (format == "folded") return AnswerOf("profile", others, {"--format=folded"}, kText);
+  if (format == "text") return AnswerOf("events", others, {}, kText);
+  if (format == "json") return AnswerOf("events", others, {"--format=json"}, kJsonLines);
+  return ErrorAnswer(400, "format must be perfetto, chrome, fxt, text, json, pprof or folded");
+}
+
+ViewAnswer CommandAnswers::AnswerSql(absl::Span<const ViewParameter> parameters) const {
+  absl::string_view query;
+  uint64_t limit = 1000;
+  for (const auto& [name, value] : parameters) {
+    if (name == "query") query = absl::StripAsciiWhitespace(value);
+    if (name == "limit" && (!absl::SimpleAtoi(value, &limit) || limit > kMaxSqlRows)) {
+      return ErrorAnswer(400, absl::StrCat("limit must be a number up to ", kMaxSqlRows));
+    }
+  }
+  while (absl::ConsumeSuffix(&query, ";")) query = absl::StripTrailingAsciiWhitespace(query);
+  if (query.empty()) return ErrorAnswer(400, "query is missing");
+  // One more row shows whether there are more. Whatever comments the query has end with its line.
+  const std::string limited =
+      absl::StrCat("SELECT * FROM (\n", query, "\n) LIMIT ", limit + 1, ";");
+  const std::lock_guard lock(mutex_);
   const MemoryFile file;
   Output out(file.fd(), "answer");
-  const int code = line.command->Run(line.files, &out);
-  if (absl::Status written = out.Finish(); !written.ok()) {
-    return ErrorAnswer(500, written.message());
+  const ReadingFlags reading;
+  SqlSession session(reading, {.format = SqlFormat::kJson}, &out);
+  absl::Status status = session.Open({file_});
+  absl::string_view text = limited;
+  if (status.ok()) status = session.RunNext(&text);
+  if (status.ok() && !absl::StripAsciiWhitespace(text).empty()) {
+    status = absl::InvalidArgumentError("only one statement is allowed");
   }
-  std::string body = file.Contents();
-  if (code == kUsageOrIo && body.empty()) {
-    return ErrorAnswer(400, "the trace has nothing of that kind");
+  if (!status.ok()) return ErrorAnswer(400, status.message());
+  status = out.Finish();
+  if (!status.ok()) return ErrorAnswer(500, status.message());
+  const auto rows = nlohmann::ordered_json::parse(file.Contents(), nullptr,
+                                                  /*allow_exceptions=*/false);
+  nlohmann::ordered_json answer = {{"columns", nlohmann::ordered_json::array()},
+                                   {"rows", nlohmann::ordered_json::array()},
+                                   {"more", false}};
+  if (rows.is_array()) {
+    for (const auto& row : rows) {
+      if (answer["rows"].size() == limit) {
+        answer["more"] = true;
+        break;
+      }
+      nlohmann::ordered_json values = nlohmann::ordered_json::array();
+      for (const auto& [name, value] : row.items()) {
+        if (answer["rows"].empty()) answer["columns"].push_back(name);
+        values.push_back(value);
+      }
+      answer["rows"].push_back(std::move(values));
+    }
   }
-  if (is_events) {
-    return {200, is_text ? "text/plain; charset=utf-8" : "application/x-ndjson", std::move(body)};
+  return {200, std::string(kJson),
+          answer.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)};
+}
+
+ViewAnswer CommandAnswers::Answer(absl::string_view path,
+                                  absl::Span<const ViewParameter> parameters) const {
+  const auto has = [&](absl::string_view name) {
+    return absl::c_any_of(parameters,
+                          [&](const ViewParameter& parameter) { return parameter.first == name; });
+  };
+  if (path == "flame") return AnswerFlame(parameters);
+  if (path == "time") return AnswerTime(parameters);
+  if (path == "save") return AnswerSave(parameters);
+  if (path == "sql") return AnswerSql(parameters);
+  if (path == "summary" || path == "info") return AnswerOf(path, parameters, {"--json"}, kJson);
+  if (path == "events") {
+    const bool is_json = absl::c_linear_search(parameters, ViewParameter("format", "json"));
+    const std::string limit = absl::StrCat("--limit=", kEvents);
+    std::vector<absl::string_view> more;
+    if (!has("limit")) more.push_back(limit);
+    return AnswerOf(path, parameters, more, is_json ? kJsonLines : kText);
   }
-  absl::string_view rest = body;
-  if (absl::ConsumePrefix(&rest, FileMember(file_))) {
-    body = absl::StrCat(FileMember(name_), rest);
-  }
-  return {200, "application/json", std::move(body)};
+  const std::string top = absl::StrCat("--top=", kMaxRows);
+  std::vector<absl::string_view> more = {"--format=json"};
+  if (!has("top")) more.push_back(top);
+  return AnswerOf(path, parameters, more, kJson);
 }
 
 }  // namespace gotrace::internal

@@ -5,7 +5,10 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "gotrace/trace_view.h"
@@ -23,6 +26,27 @@ class CommandAnswers {
   ViewAnswer Answer(absl::string_view path, absl::Span<const ViewParameter> parameters) const;
 
  private:
+  struct Result {
+    absl::Status status;
+    std::string bytes;
+  };
+
+  // Runs a command line. If the trace is broken, the output is that of everything before the fault.
+  Result Run(std::vector<std::string> words) const;
+
+  // Returns the command and the flags for parameters with the same names.
+  absl::StatusOr<std::vector<std::string>> WordsFor(
+      absl::string_view command, absl::Span<const ViewParameter> parameters) const;
+
+  // Answers with the output of a command, which gets the words `more`, too.
+  ViewAnswer AnswerOf(absl::string_view command, absl::Span<const ViewParameter> parameters,
+                      absl::Span<const absl::string_view> more, absl::string_view media_type) const;
+
+  ViewAnswer AnswerFlame(absl::Span<const ViewParameter> parameters) const;
+  ViewAnswer AnswerTime(absl::Span<const ViewParameter> parameters) const;
+  ViewAnswer AnswerSql(absl::Span<const ViewParameter> parameters) const;
+  ViewAnswer AnswerSave(absl::Span<const ViewParameter> parameters) const;
+
   const std::string file_;
   const std::string name_;
   mutable std::mutex mutex_;
