@@ -5,6 +5,7 @@ set -euo pipefail
 
 libraries=(
   g++ libabsl-dev libedit-dev libprotozero-dev libsqlite3-dev libxxhash-dev libzstd-dev nlohmann-json3-dev zlib1g-dev  # the library and gotrace-dump
+  esbuild  # the page that gotrace-dump shows
   zstd  # examples of the documents
   libgtest-dev libgmock-dev libbenchmark-dev libssl-dev  # their tests and benchmarks
 )
