@@ -28,7 +28,8 @@ namespace gotrace::internal {
   ROW(Profile)                \
   ROW(Sql)                    \
   ROW(Tables)                 \
-  ROW(Serve)
+  ROW(Serve)                  \
+  ROW(Report)
 
 #define DECLARE(name) std::unique_ptr<Command> Make##name##Command();
 GOTRACE_COMMANDS(DECLARE)
