@@ -23,10 +23,7 @@ class GenerationPieces final : public Analysis {
     pieces_.AddGoroutine(interval, StringId::kEmpty);
   }
   void AddThread(const ThreadInterval& interval) override { pieces_.AddThread(interval); }
-  void Finish(int64_t /*end*/) override {
-    pieces_.Finish();
-    result_->pieces.shrink_to_fit();
-  }
+  void Finish(int64_t /*end*/) override { pieces_.Finish(); }
 
   std::shared_ptr<const DecodedGeneration> Take() { return std::move(result_); }
 
@@ -78,7 +75,7 @@ absl::Status ReadGeneration(const ByteSource& source, const TraceIndex& index, s
 }
 
 size_t DecodedGeneration::size() const {
-  size_t bytes = sizeof(*this) + pieces.capacity() * sizeof(LanePiece);
+  size_t bytes = sizeof(*this) + pieces.size() * sizeof(LanePiece);
   for (const std::string& reason : reasons) bytes += sizeof(reason) + reason.size();
   return bytes;
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -30,7 +31,7 @@ absl::Status ReadGeneration(const ByteSource& source, const TraceIndex& index, s
 struct DecodedGeneration {
   // The pieces that do not cross into another generation; Overview::crossing() has the others.
   // Times are since the trace's begin. `reason` is an index of `reasons`.
-  std::vector<LanePiece> pieces;
+  std::deque<LanePiece> pieces;  // So that millions of them need not be copied.
   std::vector<std::string> reasons;
 
   // Returns the memory that it takes, in bytes.
