@@ -55,17 +55,22 @@ def full_label(label, package):
     return f"//{package}:{label.lstrip(':')}"
 
 
-def is_ignored(path, build_directory):
-    """Whether a folder of the repository has something else."""
+def is_built(path, build_directory):
+    """Whether a folder of the repository has what was built or installed."""
     return (
         path.name.startswith((".", "bazel-", "node_modules"))
-        or str(path.relative_to(ROOT)) in (ROOT / ".bazelignore").read_text().split("\n")
-        or path.resolve() == build_directory
+        or path.resolve() in (build_directory, *build_directory.parents)
         or (path / "CMakeCache.txt").exists()
     )
 
 
-def find_packages(build_directory=None):
+def is_ignored(path, build_directory):
+    """Whether a folder has no packages of the repository."""
+    ignored = (ROOT / ".bazelignore").read_text().split("\n")
+    return is_built(path, build_directory) or str(path.relative_to(ROOT)) in ignored
+
+
+def find_packages(build_directory=ROOT):
     """The folders that have a BUILD file, but not those in build trees."""
     packages = []
     for directory, folders, files in os.walk(ROOT):
@@ -167,7 +172,7 @@ def link_runfiles(workspace, directory):
         for entry in sorted((ROOT / package).iterdir()):
             inside = join(package, entry.name)
             has_packages = any(f"{other}/".startswith(f"{inside}/") for other in workspace.packages)
-            if has_packages or (entry.is_dir() and is_ignored(entry, directory)):
+            if has_packages or (entry.is_dir() and is_built(entry, directory)):
                 continue
             link = folder / entry.name
             link.unlink(missing_ok=True)
@@ -237,7 +242,9 @@ def write_lists(workspace, directory):
             out.write(program("gotrace_test", rule, *main, OPTIONS=rule.get("copts"),
                               DEFINITIONS=rule.get("local_defines"), LABELS=rule.get("tags"), SHARDS=shards))
         for rule in workspace.of_kind("sh_test"):
-            out.write(call("gotrace_script_test", rule.path, *rule.files(".sh"), LABELS=rule.get("tags")))
+            shards = [rule.get("shard_count")] if rule.get("shard_count") else []
+            out.write(call("gotrace_script_test", rule.path, *rule.files(".sh"), ARGS=rule.get("args"),
+                           LABELS=rule.get("tags"), SHARDS=shards))
 
 
 def main():

@@ -43,25 +43,32 @@ function(gotrace_add_test name)
     ENVIRONMENT "TEST_TMPDIR=${tmpdir};TEST_SRCDIR=${PROJECT_BINARY_DIR};TEST_WORKSPACE=runfiles;${arg_ENVIRONMENT}")
 endfunction()
 
-# Adds a test, as several ones if it has shards, so that they can run at the same time. Other arguments are those of
-# gotrace_test_program(), and come first.
-function(gotrace_test path)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SHARDS" "LABELS")
-  gotrace_test_program(${path} ${arg_UNPARSED_ARGUMENTS})
+# Adds a test, as several ones if it has shards, so that they can run at the same time.
+function(gotrace_add_shards path)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SHARDS" "COMMAND;LABELS")
   if(NOT arg_SHARDS)
-    gotrace_add_test(${path} COMMAND ${target} LABELS ${arg_LABELS})
+    gotrace_add_test(${path} COMMAND ${arg_COMMAND} LABELS ${arg_LABELS})
     return()
   endif()
   foreach(shard RANGE 1 ${arg_SHARDS})
     math(EXPR index "${shard} - 1")
-    gotrace_add_test(${path}_${shard} COMMAND ${target} LABELS ${arg_LABELS}
-      ENVIRONMENT GTEST_TOTAL_SHARDS=${arg_SHARDS} GTEST_SHARD_INDEX=${index})
+    # As Bazel does, for programs and for scripts.
+    gotrace_add_test(${path}_${shard} COMMAND ${arg_COMMAND} LABELS ${arg_LABELS}
+      ENVIRONMENT GTEST_TOTAL_SHARDS=${arg_SHARDS} GTEST_SHARD_INDEX=${index}
+        TEST_TOTAL_SHARDS=${arg_SHARDS} TEST_SHARD_INDEX=${index})
   endforeach()
 endfunction()
 
+# Adds a program that is a test. Other arguments are those of gotrace_test_program(), and come first.
+function(gotrace_test path)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SHARDS" "LABELS")
+  gotrace_test_program(${path} ${arg_UNPARSED_ARGUMENTS})
+  gotrace_add_shards(${path} COMMAND ${target} LABELS ${arg_LABELS} SHARDS ${arg_SHARDS})
+endfunction()
+
 function(gotrace_script_test path script)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LABELS")
-  gotrace_add_test(${path} COMMAND bash ${script} LABELS ${arg_LABELS})
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "SHARDS" "ARGS;LABELS")
+  gotrace_add_shards(${path} COMMAND bash ${script} ${arg_ARGS} LABELS ${arg_LABELS} SHARDS ${arg_SHARDS})
 endfunction()
 
 function(gotrace_fuzzer path)

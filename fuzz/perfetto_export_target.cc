@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "export/perfetto/read_back.h"
@@ -27,6 +28,7 @@ using Sums = std::map<int64_t, std::array<uint64_t, 6>>;
 struct TrackedSums final : public IntervalConsumer {
   void AddGoroutine(const GoInterval& interval) override {
     const int64_t id = interval.goroutine.value;
+    if (interval.state == GoState::kRunning) runs[interval.proc].push_back(interval);
     const bool has_cpu = interval.state != GoState::kRunning || interval.proc != ProcId::kNone;
     if (!has_cpu || ended.contains(id)) left_out.insert(id);
     if (interval.ends_life) ended.insert(id);
@@ -37,8 +39,31 @@ struct TrackedSums final : public IntervalConsumer {
         static_cast<uint64_t>(end) - static_cast<uint64_t>(begin);
   }
 
+  void AddProc(const ProcInterval& interval) override {
+    if (interval.state == ProcState::kRunning) running_procs[interval.proc].push_back(interval);
+  }
+
+  // Whether goroutines run one after the other on each P, and only while it runs. What a program
+  // writes says so, and Perfetto can show nothing else.
+  bool CanBeShown() const {
+    for (const auto& [proc, intervals] : runs) {
+      const auto running = running_procs.find(proc);
+      if (proc != ProcId::kNone && running == running_procs.end()) return false;
+      for (size_t i = 0; proc != ProcId::kNone && i < intervals.size(); ++i) {
+        const Interval& run = intervals[i];  // They are in the order of their ends.
+        if (i > 0 && run.begin < intervals[i - 1].end) return false;
+        const auto holds = [&](const Interval& on) {
+          return on.begin <= run.begin && run.end <= on.end;
+        };
+        if (absl::c_none_of(running->second, holds)) return false;
+      }
+    }
+    return true;
+  }
+
   EventFilter::Times window;
   Sums sums;
+  std::map<ProcId, std::vector<Interval>> runs, running_procs;
   std::set<int64_t> ended;
   // Those that run on no known P, as Perfetto's threads must run on a CPU, and those that exist
   // again after their end, which is not known when they are written.
@@ -65,15 +90,6 @@ std::string Show(const Sums& sums, const std::set<int64_t>& left_out) {
   return absl::StrJoin(lines, "\n");
 }
 
-// Whether a thread that runs a goroutine states that another one runs. No program's trace does, and
-// Perfetto shows one goroutine at a time on each P.
-bool StatesTwoRunning(const Event& event) {
-  return (event.type() == EventType::kGoStatus || event.type() == EventType::kGoStatusStack) &&
-         event.transition_to() == static_cast<uint8_t>(GoState::kRunning) &&
-         event.goroutine() != GoId::kNone &&
-         event.goroutine() != GoId{event.transition_resource().id};
-}
-
 // Converts what is in the time window. Returns the times of the first and the last event.
 EventFilter::Times CheckWindow(absl::string_view input, ReadMode mode, EventFilter::Times window) {
   EventFilter::Times seen = {std::numeric_limits<int64_t>::max(),
@@ -92,10 +108,8 @@ EventFilter::Times CheckWindow(absl::string_view input, ReadMode mode, EventFilt
   TrackedSums tracked;
   tracked.window = window;
   StateTracker tracker(&interner, &tracked);
-  bool has_two_running = false;
   for (absl::Span<const Event> block; !(block = reader->NextBlock()).empty();) {
     for (const Event& event : block) {
-      has_two_running |= StatesTwoRunning(event);
       seen.from = std::min(seen.from, event.time());
       seen.to = std::max(seen.to, event.time());
     }
@@ -108,7 +122,7 @@ EventFilter::Times CheckWindow(absl::string_view input, ReadMode mode, EventFilt
   // In a damaged trace, times may go back.
   if (mode != ReadMode::kStrict) return seen;
   FUZZ_CHECK(back.disorder.empty(), back.disorder);
-  if (has_two_running) return seen;
+  if (!tracked.CanBeShown()) return seen;
   if (std::any_of(tracked.left_out.begin(), tracked.left_out.end(), MayBeRenamed)) return seen;
   const std::string shown = Show(back.sums, tracked.left_out);
   const std::string expected = Show(tracked.sums, tracked.left_out);

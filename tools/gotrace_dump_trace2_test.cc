@@ -212,8 +212,9 @@ TEST_F(DumpTrace2Test, Signals) {
     SCOPED_TRACE(number);
     // The trace does not end, since its pipe does not.
     const std::string script = absl::StrCat(
-        // The address sanitizer would handle the fault itself.
-        "export ASAN_OPTIONS=$ASAN_OPTIONS:handle_segv=0; cd ", directory_,
+        // Sanitizers would handle the fault themselves.
+        "export ASAN_OPTIONS=$ASAN_OPTIONS:handle_segv=0; ",
+        "export TSAN_OPTIONS=$TSAN_OPTIONS:handle_segv=0; cd ", directory_,
         "; ulimit -c 0; rm -f pipe n p e; mkfifo pipe; ",
         "{ cat begin; exec sleep 60; } > pipe 2> /dev/null & writer=$!; ", program,
         " convert --to=fxt -o output/fxt pipe & pid=$!; ",

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "export/parquet/bloom_filter.h"
@@ -209,7 +210,8 @@ std::pair<std::string, std::string> FindExtremes(const ReadLeaf& leaf, const Val
 // The maximum length of a bound of a text.
 constexpr size_t kLongestBound = 32;
 
-// Checks bounds against the values. Bounds that are integers or short texts must be exact.
+// Checks bounds against the values. Bounds that are integers or short texts must be exact, unless
+// the bound of a longer text, which was cut, is above the largest one.
 absl::Status CheckBounds(const ReadLeaf& leaf, const Values& values, absl::string_view min,
                          absl::string_view max, bool* is_min_exact, bool* is_max_exact) {
   const auto [true_min, true_max] = FindExtremes(leaf, values);
@@ -222,8 +224,10 @@ absl::Status CheckBounds(const ReadLeaf& leaf, const Values& values, absl::strin
   if (min_order > true_min || max_order < true_max) {
     return Invalid("a value is outside the bounds");
   }
+  const bool is_any_long = absl::c_any_of(
+      values.texts, [](const std::string& text) { return text.size() > kLongestBound; });
   if ((!*is_min_exact && (!leaf.is_text() || true_min.size() <= kLongestBound)) ||
-      (!*is_max_exact && (!leaf.is_text() || true_max.size() <= kLongestBound))) {
+      (!*is_max_exact && !is_any_long)) {
     return Invalid("a bound is not tight");
   }
   return absl::OkStatus();

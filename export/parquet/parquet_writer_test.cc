@@ -336,24 +336,28 @@ TEST(ParquetWriter, BoundsOfLongTexts) {
   }
 }
 
-// A bound that one page cut and that is a value of another page is exact, whichever comes first.
+// A bound that one page cut and that is a value of another page is exact, whichever comes first. If
+// it is above all values, it is not exact, although the largest value is short.
 TEST(ParquetWriter, BoundsOfSeveralPages) {
   const std::string a(31, 'a');
   const std::vector<std::string> cut(1024, a + "bc"), also_cut(1024, a + "bd"), same(1024, a + "c");
   const auto is_max_exact = [&](std::vector<std::string> first,
-                                const std::vector<std::string>& second) {
+                                const std::vector<std::string>& second, const std::string& max) {
     first.insert(first.end(), second.begin(), second.end());
     ParquetOptions options;
     options.page_rows = 1024;
     options.page_bytes = 20'000;
     const ParquetFile file = RoundTrip(TextTable(first), options);
     EXPECT_EQ(OnlyChunk(file).pages.at(Encoding::kRleDictionary), 2u);
-    EXPECT_EQ(OnlyChunk(file).max, a + "c");
+    EXPECT_EQ(OnlyChunk(file).max, max);
     return OnlyChunk(file).is_max_exact;
   };
-  EXPECT_FALSE(is_max_exact(cut, also_cut));
-  EXPECT_TRUE(is_max_exact(cut, same));
-  EXPECT_TRUE(is_max_exact(same, cut));
+  EXPECT_FALSE(is_max_exact(cut, also_cut, a + "c"));
+  EXPECT_TRUE(is_max_exact(cut, same, a + "c"));
+  EXPECT_TRUE(is_max_exact(same, cut, a + "c"));
+  const std::string prefix(28, 'a');
+  EXPECT_FALSE(is_max_exact(std::vector<std::string>(1024, prefix + "a\x7F\x7F\x7F" + "c"),
+                            std::vector<std::string>(1024, prefix + "a\xC2\x80"), prefix + "b"));
 }
 
 // Texts that are all different in one row group may repeat in the next one.

@@ -29,7 +29,8 @@ class ByteSource {
 
   // Extends the window to at least `size` bytes, or to the end of the input. Takes more bytes if
   // they are available, but does not wait for them. Requires size <= kMaxFill. Returns an I/O error
-  // or a compression fault; the window then holds everything that could be read.
+  // or a compression fault; the window then holds everything that could be read. If the input has
+  // changed (kAborted), or reading it was stopped (kCancelled), the window is empty then.
   virtual absl::Status Fill(size_t size) = 0;
 
   // Releases the bytes before `offset`. Requires offset <= offset().

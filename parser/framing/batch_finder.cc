@@ -573,6 +573,11 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
     // ReadBatch() reports what is wrong, and does not move the source.
     Batch ignored;
     const absl::Status status = ReadBatch(&source_, &ignored).status();
+    if (source_.window().size() < size) {
+      // The input has changed, or reading it was stopped, and the window is gone.
+      io_status_.Update(status);
+      return false;
+    }
     std::optional<Fault> fault = FaultOf(status);
     // An I/O error was already reported when it occurred.
     const bool is_reported = status == io_status_;

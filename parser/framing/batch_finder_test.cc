@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "gotrace/internal/limits.h"
 #include "gtest/gtest.h"
+#include "parser/framing/batch_reader.h"
+#include "parser/source/source_wrapper.h"
 #include "testdata/test_data.h"
 #include "testing/test_util.h"
 #include "tracev2/batch_encoder.h"
@@ -404,6 +406,55 @@ TEST(BatchFinderTest, HostileInputTakesNoLongerThanItsSize) {
     EXPECT_EQ(source->offset(), bytes.size());
     EXPECT_LE(found.work, 64 * (bytes.size() + ByteSource::kMaxFill));
   }
+}
+
+// Loses its window at one of the calls of Fill(), as a file does that changes while it is read.
+class VanishingSource final : public SourceWrapper {
+ public:
+  VanishingSource(std::unique_ptr<ByteSource> source, int fills)
+      : SourceWrapper(std::move(source)), fills_(fills) {}
+
+  absl::Status Fill(size_t size) override {
+    if (fills_ > 0) {
+      --fills_;
+      return SourceWrapper::Fill(size);
+    }
+    has_vanished_ = true;
+    window_ = window_.substr(0, 0);
+    return absl::AbortedError("the file changed");
+  }
+
+  bool has_vanished() const { return has_vanished_; }
+
+ private:
+  int fills_;
+  bool has_vanished_ = false;
+};
+
+TEST(BatchFinder, EndsWhereTheInputChanges) {
+  const std::string trace = ReadTestTrace("go1.27-annotations.trace").substr(kHeaderSize);
+  size_t changes = 0;
+  for (size_t cut = 0; cut < trace.size(); cut += 97) {
+    // What is cut off, printed text, and another trace are each read in other ways.
+    for (const absl::string_view end : {"", "printed text\n", "go 1.22 trace"}) {
+      const std::string bytes = absl::StrCat(trace.substr(0, cut), end);
+      bool has_vanished = true;
+      for (int fills = 0; has_vanished; ++fills) {
+        VanishingSource source(*SourceFromBytes(bytes), fills);
+        const Found found = FindIn(&source, Version::kGo126);
+        has_vanished = source.has_vanished();
+        if (!has_vanished) break;
+        EXPECT_TRUE(absl::IsAborted(found.io_status)) << cut << " " << fills;
+        VanishingSource again(*SourceFromBytes(bytes), fills);
+        Batch batch;
+        absl::StatusOr<bool> more = true;
+        while (more.ok() && *more) more = ReadBatch(&again, &batch);
+        EXPECT_FALSE(more.ok() && again.has_vanished()) << cut << " " << fills;
+        ++changes;
+      }
+    }
+  }
+  EXPECT_GT(changes, 1000);
 }
 
 }  // namespace batch_finder_test

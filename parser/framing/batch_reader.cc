@@ -90,11 +90,10 @@ bool BeginsTrace(HeaderCursor* cursor, ByteSource* source, EventType type) {
 
 // Returns the first line, or the beginning of it, of printed text in place of a batch; "" if there
 // is none. Examines so few bytes that it seldom waits for a stream that pauses.
-std::string PrintedText(HeaderCursor* cursor, ByteSource* source) {
+std::string PrintedText(HeaderCursor* cursor, ByteSource* source, EventType type) {
   constexpr size_t kMaxShown = 60;
   // Events whose type is also a character may look like a little text.
-  const size_t min_text =
-      FindEventSpec(static_cast<EventType>(source->window()[0])) != nullptr ? 8 : 4;
+  const size_t min_text = FindEventSpec(type) != nullptr ? 8 : 4;
   // The reason for the end of the input does not matter here.
   cursor->Need(kMaxShown + 4).IgnoreError();
   const absl::string_view bytes = source->window().substr(0, kMaxShown + 4);
@@ -119,12 +118,16 @@ absl::Status UnexpectedType(HeaderCursor* cursor, ByteSource* source, EventType 
     found =
         absl::StrCat("the header ", Quoted(source->window().substr(0, source->window().find('\0'))),
                      " of another trace");
-  } else if (const std::string text = PrintedText(cursor, source); !text.empty()) {
+  } else if (const std::string text = PrintedText(cursor, source, type); !text.empty()) {
     found = absl::StrCat("the text ", text);
   } else if (FindEventSpec(type) != nullptr) {
     found = absl::StrCat("byte ", static_cast<int>(type), " (", EventTypeName(type), ")");
   } else {
     found = absl::StrCat("byte ", static_cast<int>(type), ", which is not an event type");
+  }
+  // The input may have changed since the type was read.
+  if (const absl::StatusOr<bool> is_there = cursor->Need(1); !is_there.ok()) {
+    return is_there.status();
   }
   return cursor->Fail(FaultId::kBatchType,
                       absl::StrCat("expected a batch (byte 1, 49 or 52), found ", found));
