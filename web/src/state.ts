@@ -75,7 +75,11 @@ export function formatState(state: State): string {
       parts.push(`${key}=${encodeURIComponent(String(value)).replace(/%3A/g, ':').replace(/%2C/g, ',')}`);
     }
   };
-  if (state.from !== null && state.to !== null) { add('from', state.from); add('to', state.to); }
+  if (state.from !== null && state.to !== null) {
+    const from = Math.floor(state.from);
+    add('from', from);
+    add('to', Math.max(from + 1, Math.round(state.to)));
+  }
   if (state.lane !== null && state.at !== null) { add('lane', state.lane); add('at', state.at); }
   add('task', state.task);
   add('path', state.path);
