@@ -128,7 +128,8 @@ export function fitName(name: string, fits: (text: string) => boolean): string {
     const middle = (low + high + 1) >> 1;
     if (fits('…' + last.slice(last.length - middle))) low = middle; else high = middle - 1;
   }
-  return low === 0 ? '' : '…' + last.slice(last.length - low);
+  // A letter or two say nothing.
+  return low < Math.min(3, last.length) ? '' : '…' + last.slice(last.length - low).replace(/^[.*)\]]+(?=.{3})/, '');
 }
 
 export function plural(n: number, one: string, many = one + 's'): string {

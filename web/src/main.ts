@@ -24,10 +24,10 @@ const JUMPS: Record<string, View> = {
   s: 'summary', t: 'timeline', g: 'goroutines', k: 'tasks', r: 'regions', l: 'locks', y: 'latency', c: 'gc', p: 'procs',
   h: 'heap', x: 'leaks', f: 'profile', a: 'path', e: 'events', q: 'sql',
 };
-const LEGEND = ['running', 'runnable', 'syscall', 'network', 'blocked', 'gc', 'assist', 'scheduler', 'stopped'];
+const LEGEND = ['running', 'runnable', 'syscall', 'network', 'blocked', 'gc', 'assist', 'scheduler'];
 const LEGEND_LABELS: Record<string, string> = {
   running: 'running', runnable: 'waits to run', syscall: 'syscall', network: 'network', blocked: 'blocked', gc: 'collector',
-  assist: 'assist', scheduler: 'scheduler', stopped: 'world stopped',
+  assist: 'assist', scheduler: 'scheduler',
 };
 const UNREAD: Trace = {
   name: '', begin_ns: 0, end_ns: 0, duration: 0, events: 0, goroutines: 0, progress: 0, complete: false, version: '', procs: [],

@@ -1,6 +1,6 @@
 // The summary: what is suspicious, with the place that shows it, and the tables of `summary`.
 
-import {Row} from './answers';
+import {CommandAnswer, Row} from './answers';
 import {App, showPlace, sinceBegin, ViewPart, windowParams} from './app';
 import {STATE_LABELS, STATE_NAMES} from './colors';
 import {h, replace} from './dom';
@@ -8,7 +8,6 @@ import {bytes, count, duration, percent, plural} from './format';
 import {isAbort, requestText} from './requests';
 import {State, View} from './state';
 import {Table} from './table';
-import {Histogram} from './table_model';
 
 /** A line of "Look at": what is suspicious, the command that shows more, and where it is, if it is somewhere. */
 export interface Suspicion {
@@ -54,28 +53,10 @@ export function viewOfCommand(command: string): {view: View, params: Record<stri
   }
 }
 
-/** A quantile of a histogram: the middle of its bucket, as the commands have it. */
-export function quantile(histogram: Histogram & {min?: number, max?: number}, q: number): number {
-  const total = histogram.counts.reduce((a, b) => a + b, 0);
-  if (!total) return 0;
-  let left = Math.max(1, Math.ceil(q * total));
-  for (let i = 0; i < histogram.counts.length; i++) {
-    left -= histogram.counts[i]!;
-    if (left <= 0) {
-      const middle = 2 ** ((histogram.offset + i + 0.5) / 2 ** histogram.scale);
-      return Math.round(Math.min(histogram.max ?? middle, Math.max(histogram.min ?? middle, middle)));
-    }
-  }
-  return histogram.max ?? 0;
-}
-
-/** The latencies of a summary as rows of the table `latency`. */
-export function latencyRows(latencies: Row[]): Row[] {
-  return latencies.map((l) => {
-    const d = l['durations'] as Histogram & {sum: number, min: number, max: number};
-    return {count: d.counts.reduce((a, b) => a + b, 0), clipped: l['clipped'], total_ns: d.sum, p50_ns: quantile(d, 0.5), p99_ns: quantile(d, 0.99),
-            max_ns: d.max, kind: l['kind'], reason: l['reason'], longest: l['longest']};
-  });
+/** The rows of `latency`, each with the longest wait as the summary has it. */
+export function withLongest(rows: Row[], latencies: Row[]): Row[] {
+  return rows.map((row) => ({
+    ...row, longest: latencies.find((l) => l['kind'] === row['kind'] && l['reason'] === row['reason'])?.['longest'] ?? null}));
 }
 
 export class SummaryView implements ViewPart {
@@ -84,6 +65,7 @@ export class SummaryView implements ViewPart {
   private timer = 0;
   private abort: AbortController | null = null;
   private answer: Summary | null = null;
+  private latencies: Row[] = [];
   private tables: Table[] = [];
   private at = -1;
 
@@ -103,9 +85,12 @@ export class SummaryView implements ViewPart {
     this.timer = window.setTimeout(() => {
       this.abort?.abort();
       this.abort = new AbortController();
-      this.app.requests.json<Summary>('summary', params, this.abort.signal).then((answer) => {
+      const {signal} = this.abort;
+      Promise.all([this.app.requests.json<Summary>('summary', params, signal),
+                   this.app.requests.json<CommandAnswer>('latency', params, signal).catch(() => null)]).then(([answer, latency]) => {
         if (key !== this.requested) return;
         this.answer = answer;
+        this.latencies = (latency?.['latencies'] ?? []) as Row[];
         this.root.style.opacity = '';
         this.show(answer);
       }).catch((error) => {
@@ -164,7 +149,7 @@ export class SummaryView implements ViewPart {
           `goroutines waited to run for ${duration(s.runnable_ns)} in all`, s.wasted_ns ? `${duration(s.wasted_ns)} of that with idle Ps (${percent(s.wasted_ns, sum)} of their time)` : '',
           s.gc_cycles ? `${plural(s.gc_cycles, 'GC cycle')}, heap up to ${bytes(s.max_heap_bytes)}` : 'no GC cycle'].filter(Boolean).join('; '))),
       h('section', {class: 'first'}, h('h2', null, 'Look at'), list.length ? h('ul', null, list) : h('div', {class: 'dim'}, 'Nothing stands out in this window.')),
-      table('Latencies', 'latency', latencyRows(s.latencies), ['count', 'clipped', 'total_ns', 'p50_ns', 'p99_ns', 'max_ns', 'kind', 'reason'], (row) => {
+      table('Latencies', 'latency', withLongest(this.latencies, s.latencies), ['count', 'total_ns', 'p50_ns', 'p99_ns', 'max_ns', 'kind', 'reason'], (row) => {
         const longest = row['longest'] as Row | undefined;
         return longest && typeof longest['begin_ns'] === 'number' ? () => {
           const from = Math.max(0, sinceBegin(app, Number(longest['begin_ns'])));

@@ -149,7 +149,6 @@ export class TableView implements ViewPart {
   private abort: AbortController | null = null;
   private rows: Row[] | null = null;
   private of = '';
-  private chart: Chart | null = null;
 
   constructor(private readonly view: View, private readonly modes: Mode[], private readonly app: App) {
     this.table = new Table(app, {view, columns: []}, this.pane);
@@ -172,7 +171,7 @@ export class TableView implements ViewPart {
     if (key !== this.requested) {
       const moved = this.requested !== '' && this.of === mode.id;
       this.requested = key;
-      if (this.of !== mode.id) { this.rows = null; this.pane.textContent = ''; this.chartHost.textContent = ''; this.chart = null; }
+      if (this.of !== mode.id) { this.rows = null; this.pane.textContent = ''; this.chartHost.textContent = ''; }
       this.of = mode.id;
       clearTimeout(this.timer);
       this.timer = window.setTimeout(() => this.load(mode, params, key), moved ? 250 : 0);
@@ -272,12 +271,10 @@ export class TableView implements ViewPart {
       this.histogram(rows[0]!);
     } else {
       this.chartHost.textContent = '';
-      this.chart = null;
     }
   }
 
   private useChart(chart: Chart) {
-    this.chart = chart;
     replace(this.chartHost, chart.root);
     chart.draw();
   }
