@@ -49,6 +49,36 @@ export interface LaneTile {
   names: string[];
   /** The largest number of goroutines in a column, for groups. */
   peak: number;
+  /** Spans that are drawn with their names, and those that go on in the next tile. */
+  wide: SpanRow[];
+}
+
+/** Spans of at least so many columns are drawn with their names. */
+export const WIDE_COLUMNS = 12;
+
+export interface WholeSpan {
+  begin: number;
+  end: number;
+  state: number;
+  subject: number;
+  name: string;
+  /** 1 if it began before what is known, plus 2 if it goes on after that. */
+  cut: number;
+}
+
+/** The wide spans of tiles that follow each other, with those that tiles cut put together. */
+export function wholeSpans(tiles: LaneTile[]): WholeSpan[] {
+  const out: WholeSpan[] = [];
+  for (const tile of tiles) {
+    for (const [begin, length, state, subject, name, cut] of tile.wide) {
+      const last = out[out.length - 1], text = tile.names[name] ?? '';
+      if (last && (cut & 1) !== 0 && (last.cut & 2) !== 0 && last.end === begin && last.state === state && last.subject === subject && last.name === text) {
+        last.end = begin + length;
+        last.cut = (last.cut & 1) | (cut & 2);
+      } else out.push({begin, end: begin + length, state, subject, name: text, cut});
+    }
+  }
+  return out;
 }
 
 /** Groups show who is at work or wants to be: goroutines that are blocked would hide them. */
@@ -64,6 +94,7 @@ export function decodeLanes(answer: Lanes, states: string[]): Map<string, LaneTi
       longest: lane.longest ? decodeBytes(lane.longest, answer.count) : null,
       longestStates: lane.longest_states ? decodeBytes(lane.longest_states, answer.count) : null,
       spans: lane.spans ?? [], names: answer.names, peak: 0,
+      wide: (lane.spans ?? []).filter((span) => span[1] >= WIDE_COLUMNS * answer.step || span[5] !== 0),
     };
     if (lane.id.startsWith('group:')) {
       for (let k = 0; k < answer.count; k++) {
@@ -79,7 +110,7 @@ export function decodeLanes(answer: Lanes, states: string[]): Map<string, LaneTi
 }
 
 /** The span of a tile at a time, or null if there is none. */
-export function spanAt(tile: LaneTile, at: number): SpanRow | null {
+export function spanAt(tile: Pick<LaneTile, 'spans'>, at: number): SpanRow | null {
   let low = 0, high = tile.spans.length;
   while (low < high) {
     const middle = (low + high) >> 1;

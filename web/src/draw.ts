@@ -1,25 +1,24 @@
 // Draws lanes. What is shorter than a few pixels is painted once into a picture of its tile, which only has to be
 // copied while one scrolls and zooms; longer spans are drawn with their names.
 
-import {MarkRow, SpanRow, TaskLane} from './answers';
+import {MarkRow, TaskLane} from './answers';
 import {filters, SpanFilter} from './app';
 import {Palette} from './colors';
-import {GROUP_STATES, LaneTile} from './decode';
+import {GROUP_STATES, LaneTile, WIDE_COLUMNS, WholeSpan, wholeSpans} from './decode';
 import {pixelRatio, textWidth} from './dom';
 import {duration, fitName, visible} from './format';
 import {Scale} from './layout';
 
 /** From the bottom of a lane to its top. */
 const STACK = [1, 6, 7, 3, 2, 4, 5, 8];
-const WIDE_COLUMNS = 12;
 const GROUP_PIXELS = 64;
 
 interface Picture { canvas: HTMLCanvasElement; key: string }
 const pictures = new WeakMap<LaneTile, Picture>();
 
-export function matches(filter: SpanFilter, tile: LaneTile, span: SpanRow): boolean {
-  return (filter.state === null || filter.state === span[2]) && (filter.min === 0 || span[1] >= filter.min) &&
-      (filter.text === '' || (tile.names[span[4]] ?? '').toLowerCase().includes(filter.text));
+export function matches(filter: SpanFilter, state: number, length: number, name: string): boolean {
+  return (filter.state === null || filter.state === state) && (filter.min === 0 || length >= filter.min) &&
+      (filter.text === '' || name.toLowerCase().includes(filter.text));
 }
 
 function picture(tile: LaneTile, height: number, palette: Palette, filter: SpanFilter): HTMLCanvasElement {
@@ -80,7 +79,7 @@ export function paint(image: {data: Uint8ClampedArray, width: number}, tile: Lan
     if (length >= WIDE_COLUMNS * tile.step) continue;
     const from = Math.max(0, Math.round((begin - tile.begin) / tile.step));
     const to = Math.min(width, Math.round((begin + length - tile.begin) / tile.step));
-    const alpha = !filtered || matches(filter, tile, span) ? 255 : 50;
+    const alpha = !filtered || matches(filter, code, length, tile.names[span[4]] ?? '') ? 255 : 50;
     for (let k = from; k < to; k++) {
       // A thin gap keeps one span from the next.
       const last = k === to - 1 && to - from > 3;
@@ -107,42 +106,45 @@ function copy(pen: Pen, tile: LaneTile, source: HTMLCanvasElement, y: number, he
   context.drawImage(source, first, 0, last - first, source.height, x, y, end - x, height);
 }
 
-export function drawLane(pen: Pen, tile: LaneTile, y: number, height: number, over: boolean) {
+/** Draws what tiles of the same level, in order of time, have of a lane. */
+export function drawLane(pen: Pen, tiles: LaneTile[], y: number, height: number, over: boolean) {
   const {context, palette, scale} = pen;
-  if (over) {
-    const x = Math.max(scale.left, scale.x(tile.begin)), end = Math.min(scale.left + scale.width, scale.x(tile.begin + tile.count * tile.step));
-    context.fillStyle = palette.bg;
-    context.fillRect(x, y, end - x, height);
+  const right = scale.left + scale.width;
+  for (const tile of tiles) {
+    if (over) {
+      const x = Math.max(scale.left, scale.x(tile.begin)), end = Math.min(right, scale.x(tile.begin + tile.count * tile.step));
+      context.fillStyle = palette.bg;
+      context.fillRect(x, y, end - x, height);
+    }
+    copy(pen, tile, picture(tile, height, palette, pen.filter), y, height);
   }
-  copy(pen, tile, picture(tile, height, palette, pen.filter), y, height);
-  const filtered = filters(pen.filter);
-  const spans = tile.spans;
-  let low = 0, high = spans.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (spans[middle]![0] + spans[middle]![1] <= scale.from) low = middle + 1; else high = middle;
-  }
-  for (let i = low; i < spans.length && spans[i]![0] < scale.to; i++) {
-    const span = spans[i]!;
-    if (span[1] < WIDE_COLUMNS * tile.step) continue;
-    const x = Math.max(scale.left - 2, scale.x(span[0])), end = Math.min(scale.left + scale.width + 2, scale.x(span[0] + span[1]));
-    const dim = filtered && !matches(pen.filter, tile, span);
+  if (!tiles.length) return;
+  const filtered = filters(pen.filter), least = WIDE_COLUMNS * tiles[0]!.step;
+  const goroutine = tiles[0]!.id.startsWith('g:');
+  for (const span of wholeSpans(tiles)) {
+    if (span.end <= scale.from || span.begin >= scale.to || span.end - span.begin < least) continue;
+    const x = Math.max(scale.left - 2, scale.x(span.begin)), end = Math.min(right + 2, scale.x(span.end));
+    const dim = filtered && !matches(pen.filter, span.state, span.end - span.begin, span.name);
+    if (dim) {
+      context.fillStyle = palette.bg;
+      context.fillRect(x, y, Math.max(1, end - x), height);
+    }
     context.globalAlpha = dim ? 0.2 : 1;
-    context.fillStyle = palette.states[span[2]] ?? palette.dim;
-    context.fillRect(x, y, Math.max(1, end - x - (end - x > 3 ? 0.75 : 0)), height);
+    context.fillStyle = palette.states[span.state] ?? palette.dim;
+    context.fillRect(x, y, Math.max(1, end - x - (end - x > 3 && (span.cut & 2) === 0 ? 0.75 : 0)), height);
     context.globalAlpha = 1;
     if (end - x > 26 && height >= 12 && !dim) {
-      label(pen, spanText(tile, span), span[1], Math.max(x, scale.left) + 4, Math.min(end, scale.left + scale.width) - 5,
-            y + height / 2, palette.on[span[2]] ?? palette.fg);
+      label(pen, spanText(span, goroutine), span.cut ? 0 : span.end - span.begin, Math.max(x, scale.left) + 4, Math.min(end, right) - 5,
+            y + height / 2, palette.on[span.state] ?? palette.fg);
     }
   }
 }
 
-function spanText(tile: LaneTile, span: SpanRow): string {
-  const name = visible((tile.names[span[4]] ?? '').slice(0, 400));
+function spanText(span: WholeSpan, goroutine: boolean): string {
+  const name = visible(span.name.slice(0, 400));
   if (name) return name;
-  if (tile.id.startsWith('g:')) return span[3] >= 0 ? `P ${span[3]}` : '';
-  return span[3] >= 0 ? `G ${span[3]}` : '';
+  if (goroutine) return span.subject >= 0 ? `P ${span.subject}` : '';
+  return span.subject >= 0 ? `G ${span.subject}` : '';
 }
 
 const fitted = new Map<string, string>();

@@ -1,23 +1,29 @@
 // The summary: what is suspicious, with the place that shows it, and the tables of `summary`.
 
-import {CommandAnswer, Row} from './answers';
+import {CommandAnswer, Groups, Row} from './answers';
 import {App, showPlace, sinceBegin, ViewPart, windowParams} from './app';
 import {STATE_LABELS, STATE_NAMES} from './colors';
 import {h, replace} from './dom';
-import {bytes, count, duration, percent, plural} from './format';
+import {bytes, count, duration, nameForms, percent, plural} from './format';
 import {isAbort, requestText} from './requests';
 import {State, View} from './state';
 import {Table} from './table';
 
 /** A line of "Look at": what is suspicious, the command that shows more, and where it is, if it is somewhere. */
 export interface Suspicion {
+  id?: string;
   text: string;
   command: string;
+  cost_ns?: number;
+  place?: Where | null;
+  culprits?: Where[];
+  victims?: Where[];
   begin_ns?: number | null;
   length_ns?: number | null;
   g?: number | null;
-  function?: string | null;
 }
+
+export interface Where { function: string; file?: string; line?: number; time_ns?: number }
 
 export interface Summary {
   complete: boolean;
@@ -113,6 +119,21 @@ export class SummaryView implements ViewPart {
     if (to) app.store.set({view: to.view, params: {...app.store.state.params, ...to.params}});
   }
 
+  /** Shows the goroutines of a function that is to blame, or suffers, in the timeline. */
+  private functionLink(kind: 'culprits' | 'victims', where: Where): HTMLElement | null {
+    if (!where.function) return null;
+    const {app} = this;
+    return h('button', {class: 'link cut', title: `${where.function}${where.file ? `\n${where.file}:${where.line ?? 0}` : ''}`, onclick: () => {
+      void app.requests.json<Groups>('groups', [['text', where.function], ['limit', 10]]).then(({groups}) => {
+        const group = groups.find((g) => g.name === where.function) ?? groups[0];
+        const {open} = app.store.state;
+        if (group) app.store.set({view: 'timeline', open: open.includes(group.id) ? open : [...open, group.id]});
+        // Not a function that goroutines start in: the profile shows where it is.
+        else app.store.set({view: 'profile', params: {...app.store.state.params, 'profile.find': where.function}});
+      }).catch(() => {});
+    }}, h('span', {class: 'dim'}, kind === 'culprits' ? 'culprit ' : 'victim '), nameForms(where.function).slice(0, 2).pop()!);
+  }
+
   private show(s: Summary) {
     const {app} = this;
     if (s.procs === undefined) {
@@ -137,7 +158,10 @@ export class SummaryView implements ViewPart {
       this.tables.push(shown);
       return h('section', null, h('h2', null, h('button', {class: 'link', onclick: () => app.store.set({view})}, title)), shown.root);
     };
-    const list = suspicions.map((x) => h('li', null, h('span', {class: 'name'}, x.text),
+    const list = suspicions.map((x) => h('li', null,
+      x.cost_ns !== undefined ? h('b', {class: 'cost', title: 'The time that goroutines lost'}, x.cost_ns ? duration(x.cost_ns) : '') : null,
+      h('span', {class: 'name text'}, x.text),
+      h('span', {class: 'links'}, (['culprits', 'victims'] as const).map((kind) => (x[kind] ?? []).slice(0, 3).map((w) => this.functionLink(kind, w)))),
       typeof x.begin_ns === 'number' ? h('button', {class: 'link', onclick: () => this.follow(x)}, 'Show in the timeline') : null,
       viewOfCommand(x.command) ? h('button', {class: 'link', onclick: () => this.follow({...x, begin_ns: null})}, `More: ${x.command.split(' ')[0]}`) : null));
     this.at = -1;

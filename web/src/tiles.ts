@@ -70,7 +70,7 @@ export class Tiles {
         break;
       }
     }
-    return out.sort((a, b) => b.step - a.step);
+    return out.sort((a, b) => b.step - a.step || a.index - b.index);
   }
 
   /** Ends a frame: asks for the tiles that are missing once the window has been still for a moment. */

@@ -3,7 +3,7 @@
 import {Arrows, CommandAnswer, Group, Groups, Marks, Members, Piece, Span, Strip, TaskLanes} from './answers';
 import {App, currentWindow, setWindow, sinceBegin, ViewPart} from './app';
 import {STATE_LABELS} from './colors';
-import {decodeBytes, LaneTile, sharesAt, spanAt, stepFor, TILE_COLUMNS} from './decode';
+import {decodeBytes, LaneTile, sharesAt, spanAt, stepFor, TILE_COLUMNS, WholeSpan, wholeSpans} from './decode';
 import {fitCanvas, h, replace, stateMark, textWidth} from './dom';
 import {drawArrow, drawGroup, drawLane, drawMarks, drawTask, Pen} from './draw';
 import {bytes, count, duration, exactDuration, fitName, percent, tickLabel, tickStep, visible, wallClock} from './format';
@@ -319,10 +319,15 @@ export class Timeline implements ViewPart {
         break;
       case 'lane': {
         const covers = this.tiles.cover(row.unit, scale.from, scale.to, scale.nsPerPixel);
-        covers.forEach((tile, i) => {
-          const lane = tile.lanes.get(row.id);
-          if (lane) drawLane(pen, lane, y + 1, row.height - 2, i > 0);
-        });
+        for (let i = 0; i < covers.length;) {
+          // Tiles of one level together: what is cut between them is one span.
+          const level: LaneTile[] = [], {step} = covers[i]!, first = i;
+          for (; i < covers.length && covers[i]!.step === step; i++) {
+            const lane = covers[i]!.lanes.get(row.id);
+            if (lane) level.push(lane);
+          }
+          drawLane(pen, level, y + 1, row.height - 2, first > 0);
+        }
         break;
       }
       case 'group': {
@@ -759,9 +764,8 @@ export class Timeline implements ViewPart {
     if (!row || x < this.left) return;
     const t = this.scale().time(x);
     if (row.kind === 'lane') {
-      const found = this.laneTile(row, t);
-      const span = found && spanAt(found, t);
-      if (span) this.fit(span[0], span[0] + span[1]);
+      const span = this.spanOf(row, t);
+      if (span) this.fit(span.begin, span.end);
     } else if (row.kind === 'task') {
       const task = this.tasks.tasks[row.index];
       if (task) this.fit(task.begin, task.begin + task.duration);
@@ -787,6 +791,18 @@ export class Timeline implements ViewPart {
     return null;
   }
 
+  /** The span of a lane at a time, put together from all tiles of the finest level that is there. */
+  private spanOf(row: Row & {kind: 'lane'}, t: number): WholeSpan | null {
+    const tile = this.laneTile(row, t);
+    const span = tile && spanAt(tile, t);
+    if (!tile || !span) return null;
+    const scale = this.scale();
+    const level = this.tiles.cover(row.unit, scale.from, scale.to, scale.nsPerPixel).map((c) => c.lanes.get(row.id))
+        .filter((lane): lane is LaneTile => lane !== undefined && lane.step === tile.step);
+    return wholeSpans(level).find((s) => s.begin <= t && t < s.end) ??
+        {begin: span[0], end: span[0] + span[1], state: span[2], subject: span[3], name: tile.names[span[4]] ?? '', cut: span[5]};
+  }
+
   private hover(x: number, y: number) {
     const row = this.rowAtPoint(y);
     const lines: Node[] = [];
@@ -796,14 +812,12 @@ export class Timeline implements ViewPart {
     if (row && x >= this.left) {
       if (row.kind === 'lane') {
         const tile = this.laneTile(row, t);
-        const span = tile && spanAt(tile, t);
-        if (tile && span) {
-          const state = this.app.trace.states[span[2]] ?? '';
-          const open = (span[5] & 1 ? 'from before ' : '') + (span[5] & 2 ? 'on' : '');
-          line(stateMark(state), `${STATE_LABELS[state] ?? state} ${exactDuration(span[1])}${open ? '+' : ''}`);
-          const name = tile.names[span[4]] ?? '';
-          const who = row.id.startsWith('g:') ? (span[3] >= 0 ? `on P ${span[3]}` : '') : span[3] >= 0 ? `G ${span[3]}` : '';
-          if (name || who) lines.push(h('div', {class: 'name'}, [who, name.slice(0, 300)].filter(Boolean).join(' ')));
+        const span = this.spanOf(row, t);
+        if (span) {
+          const state = this.app.trace.states[span.state] ?? '';
+          line(stateMark(state), `${STATE_LABELS[state] ?? state} ${span.cut ? 'more than ' : ''}${exactDuration(span.end - span.begin)}`);
+          const who = row.id.startsWith('g:') ? (span.subject >= 0 ? `on P ${span.subject}` : '') : span.subject >= 0 ? `G ${span.subject}` : '';
+          if (span.name || who) lines.push(h('div', {class: 'name'}, [who, span.name.slice(0, 300)].filter(Boolean).join(' ')));
         } else if (tile) this.shares(lines, tile, t);
         dimLine(`${row.name || this.laneName(row.id)} at ${this.timeText(t, Math.max(1, this.scale().nsPerPixel))}`);
       } else if (row.kind === 'group') {

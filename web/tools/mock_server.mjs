@@ -380,7 +380,7 @@ async function summary(q) {
     return {text: first.replace(/ at \d+/, ''), command: (second ?? '').trim().replace(/^gotrace-dump /, ''),
             begin_ns: time ? Number(time[1]) : null, g: null};
   });
-  return {...json, file: basename(TRACE), suspicions};
+  return {suspicions, ...json, file: basename(TRACE)};
 }
 async function flame(q) {
   const folded = await run(['profile', '--format=folded', ...windowFlags(q), ...otherFlags(q, ['limit', 'inverted']), TRACE]);
