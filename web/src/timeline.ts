@@ -476,7 +476,7 @@ export class Timeline implements ViewPart {
       case 'counter': {
         const heap = this.counters?.strip.metrics['heap'];
         text(`heap, goal${heap ? '' : ': not in this trace'}`, 20, right, palette.fg);
-        if (heap) {
+        if (heap && this.left > 130) {
           context.textAlign = 'right';
           context.fillStyle = palette.dim;
           context.fillText(bytes(heap.full), right, y + 9);
