@@ -14,7 +14,7 @@ const STACK = [1, 6, 7, 3, 2, 4, 5, 8];
 const GROUP_PIXELS = 64;
 
 interface Picture { canvas: HTMLCanvasElement; key: string }
-const pictures = new WeakMap<LaneTile, Picture>();
+const pictures = new WeakMap<LaneTile, Picture[]>();
 
 export function matches(filter: SpanFilter, state: number, length: number, name: string): boolean {
   return (filter.state === null || filter.state === state) && (filter.min === 0 || length >= filter.min) &&
@@ -25,16 +25,19 @@ function picture(tile: LaneTile, height: number, palette: Palette, filter: SpanF
   const group = tile.id.startsWith('group:');
   const rows = group ? GROUP_PIXELS : Math.max(1, Math.round(height * pixelRatio()));
   const key = `${rows} ${palette.version} ${filter.state} ${filter.text} ${filter.min}`;
-  const known = pictures.get(tile);
-  if (known && known.key === key) return known.canvas;
-  const canvas = known?.canvas ?? document.createElement('canvas');
+  // A lane can be drawn at two heights: as itself, and below a task.
+  const list = pictures.get(tile) ?? [];
+  pictures.set(tile, list);
+  const known = list.find((p) => p.key === key);
+  if (known) return known.canvas;
+  const canvas = (list.length >= 2 ? list.shift()!.canvas : null) ?? document.createElement('canvas');
   canvas.width = tile.count;
   canvas.height = rows;
   const context = canvas.getContext('2d')!;
   const image = context.createImageData(tile.count, rows);
   paint(image, tile, rows, palette, filter, group);
   context.putImageData(image, 0, 0);
-  pictures.set(tile, {canvas, key});
+  list.push({canvas, key});
   return canvas;
 }
 

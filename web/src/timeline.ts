@@ -1,6 +1,6 @@
 // The timeline: lanes on one canvas, with everything that one can do to them.
 
-import {Arrows, CommandAnswer, Group, Groups, Marks, Members, Piece, Span, Strip, TaskLanes} from './answers';
+import {Arrows, CommandAnswer, Group, Groups, Marks, Members, Piece, Span, Strip, TaskLane, TaskLanes} from './answers';
 import {App, currentWindow, setWindow, sinceBegin, ViewPart} from './app';
 import {STATE_LABELS} from './colors';
 import {decodeBytes, LaneTile, sharesAt, spanAt, stepFor, TILE_COLUMNS, WholeSpan, wholeSpans} from './decode';
@@ -32,6 +32,8 @@ export class Timeline implements ViewPart {
   private totalGroups = 0;
   private members = new Map<string, {total: number, pages: Map<number, {id: string}[]>}>();
   private tasks: TaskLanes = {total: 0, names: [''], tasks: []};
+  /** The goroutines of the tasks that are shown, which are asked for together. */
+  private taskUnit = '';
   private marks: Marks = {names: [''], cycles: [], stops: []};
   private counters: {strip: Strip, heap: Uint8Array, goal: Uint8Array, mean: Uint8Array} | null = null;
   private selection: Selection = {key: '', span: null, arrows: null};
@@ -131,7 +133,11 @@ export class Timeline implements ViewPart {
     });
     if (this.app.trace.tasks > 0) {
       get<TaskLanes>('tasklanes', [['from', Math.floor(from)], ['to', Math.ceil(to)], ['limit', this.taskLimit()]],
-                     (answer) => { this.tasks = answer; });
+                     (answer) => {
+                       this.tasks = answer;
+                       const goroutines = new Set(answer.tasks.map((t) => t.goroutine).filter((n) => n !== null));
+                       this.taskUnit = [...goroutines].sort((a, b) => a! - b!).slice(0, 200).map((n) => `g:${n}`).join(',');
+                     });
     }
     for (const id of this.members.keys()) void this.loadMembers(id, 0, true);
     if (this.app.store.state.lane) this.select(this.app.store.state, true);
@@ -355,10 +361,29 @@ export class Timeline implements ViewPart {
         break;
       case 'task': {
         const task = this.tasks.tasks[row.index];
-        if (task) drawTask(pen, task, this.tasks.names, y, row.height, String(task.task) === this.app.store.state.task);
+        if (!task) break;
+        drawTask(pen, task, this.tasks.names, y, row.height, String(task.task) === this.app.store.state.task);
+        this.drawTaskStates(pen, task, y + row.height - 7);
         break;
       }
     }
+  }
+
+  /** What the goroutine that began a task did meanwhile, as a thin line below its regions. */
+  private drawTaskStates(pen: Pen, task: TaskLane, y: number) {
+    if (task.goroutine === null || !this.taskUnit) return;
+    const {context, scale} = pen;
+    const x = Math.max(scale.left, scale.x(task.begin)), end = Math.min(scale.left + scale.width, scale.x(task.begin + task.duration));
+    if (end - x < 3) return;
+    context.save();
+    context.beginPath();
+    context.rect(x + 1, y, end - x - 2, 4);
+    context.clip();
+    for (const tile of this.tiles.cover(this.taskUnit, scale.from, scale.to, scale.nsPerPixel)) {
+      const lane = tile.lanes.get(`g:${task.goroutine}`);
+      if (lane) drawLane(pen, [lane], y, 4, false);
+    }
+    context.restore();
   }
 
   /** The number at the top of a group: it does not shrink while tiles arrive. */

@@ -220,12 +220,14 @@ function strip(q) {
     const rows = T.metrics.filter((r) => (r.name ?? r.metric) === name);
     if (!rows.length) continue;
     const values = new Float64Array(c.count).fill(-1);
+    let before = 0;
     for (const r of rows) {
+      if (r.time_ns - BEGIN < c.begin) before = r.value < 0 || r.value > 1e15 ? 0 : r.value;
       const k = Math.floor((r.time_ns - BEGIN - c.begin) / c.step);
       const value = r.value < 0 || r.value > 1e15 ? 0 : r.value;
       if (k >= 0 && k < c.count) values[k] = Math.max(values[k], value);
     }
-    for (let k = 0, last = 0; k < c.count; k++) { if (values[k] < 0) values[k] = last; last = values[k]; }
+    for (let k = 0, last = before; k < c.count; k++) { if (values[k] < 0) values[k] = last; last = values[k]; }
     const largest = Math.max(1, ...values);
     metrics[key] = {full: largest, max: bytes(values, largest)};
   }
