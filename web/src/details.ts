@@ -201,7 +201,7 @@ export class Details {
           h('h2', null, `Why it took ${duration(total)}`), bar,
           h('table', null, h('tbody', null, shares.slice(0, 8).map((s) => h('tr', null,
             h('td', {class: 'name'}, stateMark(STATE_NAMES[s.code]!), s.label), h('td', {class: 'n', width: '72'}, duration(s.ns)),
-            h('td', {class: 'n', width: '48'}, percent(s.ns, total)))))),
+            h('td', {class: 'n', width: '60'}, percent(s.ns, total)))))),
           h('hr'), h('h2', null, 'Critical path'),
           h('table', null, h('tbody', null, largest.map((p) => {
             const code = codeOfGoState(p.state, p.reason, p.start);

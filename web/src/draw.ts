@@ -250,12 +250,12 @@ export function drawTask(pen: Pen, task: TaskLane, names: string[], y: number, h
     context.fillRect(from, y + 3 + inset, Math.max(1, to - from - 1), height - 6 - inset);
     context.globalAlpha = 1;
     if (to - from > 26) {
-      label(pen, visible((names[name] ?? '').slice(0, 200)), length, Math.max(from, scale.left) + 4, to - 3, y + height / 2, palette.fg);
+      label(pen, visible((names[name] ?? '').slice(0, 200)), length, Math.max(from, scale.left) + 4, to - 3, y + height / 2 - 1.5, palette.fg);
       shown++;
     }
   }
   if (!shown && width > 40) {
-    label(pen, visible((names[task.type] ?? '').slice(0, 200)), task.duration, Math.max(x, scale.left) + 4, end - 4, y + height / 2, palette.fg);
+    label(pen, visible((names[task.type] ?? '').slice(0, 200)), task.duration, Math.max(x, scale.left) + 4, end - 4, y + height / 2 - 1.5, palette.fg);
   }
   context.strokeStyle = selected ? palette.select : palette.dim;
   context.lineWidth = selected ? 2 : 1;

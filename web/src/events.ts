@@ -35,8 +35,7 @@ export class EventsView implements ViewPart {
   private timer = 0;
 
   constructor(private readonly app: App) {
-    this.root = h('div', {class: 'split'}, this.tools, this.pane);
-    this.root.style.flexDirection = 'column';
+    this.root = h('div', {class: 'split rows'}, this.tools, this.pane);
     this.pane.append(this.text, this.end);
     this.pane.addEventListener('scroll', () => { if (this.pane.scrollTop + this.pane.clientHeight > this.pane.scrollHeight - 600) void this.more(); }, {passive: true});
     this.text.addEventListener('dblclick', (event) => {

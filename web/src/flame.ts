@@ -35,9 +35,7 @@ export class FlameView implements ViewPart {
 
   constructor(private readonly app: App) {
     const split = h('div', {class: 'split'}, this.pane, this.side);
-    this.root = h('div', {class: 'split'}, this.tools, split, this.tip);
-    this.root.style.flexDirection = 'column';
-    this.root.style.position = 'relative';
+    this.root = h('div', {class: 'split rows'}, this.tools, split, this.tip);
     this.pane.append(this.canvas, this.spacer);
     new ResizeObserver(() => { this.layout(); }).observe(this.pane);
     this.pane.addEventListener('scroll', () => this.redraw(), {passive: true});

@@ -14,7 +14,7 @@ export type Row = {y: number, height: number} & (
 
 type Content = Row extends infer R ? R extends {y: number, height: number} ? Omit<R, 'y' | 'height'> : never : never;
 
-export const ROW = {section: 20, lane: 22, group: 34, member: 18, task: 20, marks: 18, counter: 34, note: 20};
+export const ROW = {section: 20, lane: 22, group: 34, member: 18, task: 22, marks: 18, counter: 34, note: 20};
 
 export interface LayoutInput {
   procs: number[];

@@ -25,9 +25,7 @@ export class PathView implements ViewPart {
 
   constructor(private readonly app: App) {
     this.table = new Table(app, {view: 'path', columns: PIECES}, this.pane);
-    this.root = h('div', {class: 'split'}, this.tools, this.head, this.pane, this.table.chooserRoot);
-    this.root.style.flexDirection = 'column';
-    this.root.style.position = 'relative';
+    this.root = h('div', {class: 'split rows'}, this.tools, this.head, this.pane, this.table.chooserRoot);
     this.head.style.flex = 'none';
   }
 

@@ -63,7 +63,12 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-const AT_ONCE = 4;
+/** Browsers have six connections to a server. What takes long gets only some of them, so that drawing need not wait. */
+const AT_ONCE = 6;
+const SLOW_AT_ONCE = 3;
+const FAST = new Set(['trace', 'strip', 'lanes', 'groups', 'members', 'span', 'arrows', 'marks', 'tasklanes', 'search', 'time']);
+const isSlow = (request: string) => !FAST.has(request.split('?')[0]!);
+
 const CACHE_CHARACTERS = 48 << 20;
 
 export class Requests {
@@ -73,6 +78,7 @@ export class Requests {
   onServerBack: () => void = () => {};
   private gone = false;
   private running = 0;
+  private slow = 0;
   private queue: Waiting[] = [];
   private cache = new Map<string, string>();
   private cached = 0;
@@ -100,16 +106,21 @@ export class Requests {
   }
 
   private next() {
-    while (this.running < AT_ONCE && this.queue.length) {
-      // What was asked for last is what somebody looks at now.
-      const waiting = this.queue.pop()!;
+    // What was asked for last is what somebody looks at now.
+    for (let i = this.queue.length - 1; i >= 0 && this.running < AT_ONCE; i--) {
+      const waiting = this.queue[i]!, slow = isSlow(waiting.request);
       if (waiting.signal.aborted) {
+        this.queue.splice(i, 1);
         waiting.reject(new DOMException('aborted', 'AbortError'));
         continue;
       }
+      if (slow && this.slow >= SLOW_AT_ONCE) continue;
+      this.queue.splice(i, 1);
       this.running++;
+      if (slow) this.slow++;
       this.fetch(waiting).then(waiting.resolve, waiting.reject).finally(() => {
         this.running--;
+        if (slow) this.slow--;
         this.next();
       });
     }

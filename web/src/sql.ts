@@ -36,10 +36,8 @@ export class SqlView implements ViewPart {
   constructor(private readonly app: App) {
     this.table = new Table(app, {view: 'sql', columns: []}, this.pane);
     const split = h('div', {class: 'split'}, this.pane, this.side);
-    this.root = h('div', {class: 'split'}, h('div', {class: 'sql'}, this.box, h('button', {class: 'go-button', onclick: () => this.run()}, 'Run ', h('kbd', null, 'Ctrl Enter'))),
+    this.root = h('div', {class: 'split rows'}, h('div', {class: 'sql'}, this.box, h('button', {class: 'go-button', onclick: () => this.run()}, 'Run ', h('kbd', null, 'Ctrl Enter'))),
                   this.tools, split, this.table.chooserRoot);
-    this.root.style.flexDirection = 'column';
-    this.root.style.position = 'relative';
     replace(this.tools, this.table.tools);
   }
 
@@ -67,7 +65,7 @@ export class SqlView implements ViewPart {
       const {names, rows} = rowsOf(answer);
       if (!rows.length) { replace(this.pane, h('div', {class: 'note'}, 'The query returned no rows.')); return; }
       replace(this.pane, this.table.root, answer.more ? h('div', {class: 'note'}, 'There are more rows; only the first ones are shown.') : null);
-      this.table.show(rows, {view: 'sql', columns: names});
+      this.table.show(rows, {view: 'sql', columns: names, raw: true});
     }).catch((error) => {
       if (isAbort(error) || query !== this.requested) return;
       replace(this.pane, h('div', {class: 'error'}, String((error as Error).message)));

@@ -19,6 +19,8 @@ export interface TableOptions {
   go?: (row: Row) => (() => void) | null;
   /** Whether a row is about what is selected. */
   selected?: (row: Row) => boolean;
+  /** Whether columns are shown under their own names, with all digits. */
+  raw?: boolean;
   /** Called with the row that has the keyboard. */
   focused?: (row: Row) => void;
 }
@@ -66,6 +68,9 @@ export class Table {
   update() {
     const {view, columns} = this.options, {params} = this.app.store.state;
     this.all = columnsOf(this.rows, columns);
+    if (this.options.raw) {
+      this.all = columns.map((key) => ({key, title: key, kind: this.rows.some((r) => typeof r[key] === 'number') ? 'id' : 'text'}));
+    }
     const chosen = (params[`${view}.columns`] ?? columns.join(',')).split(',');
     this.columns = chosen.map((key) => this.all.find((c) => c.key === key)).filter((c): c is Column => c !== undefined);
     if (!this.columns.length) this.columns = this.all.slice(0, 8);

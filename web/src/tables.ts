@@ -152,9 +152,7 @@ export class TableView implements ViewPart {
 
   constructor(private readonly view: View, private readonly modes: Mode[], private readonly app: App) {
     this.table = new Table(app, {view, columns: []}, this.pane);
-    this.root = h('div', {class: 'split'});
-    this.root.style.flexDirection = 'column';
-    this.root.style.position = 'relative';
+    this.root = h('div', {class: 'split rows'});
     this.root.append(this.tools, this.chartHost, this.pane, this.table.chooserRoot);
   }
 

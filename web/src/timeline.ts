@@ -30,6 +30,7 @@ export class Timeline implements ViewPart {
   private height = 0;
   private groups: Group[] = [];
   private totalGroups = 0;
+  private groupsOf = '';
   private members = new Map<string, {total: number, pages: Map<number, {id: string}[]>}>();
   private tasks: TaskLanes = {total: 0, names: [''], tasks: []};
   /** The goroutines of the tasks that are shown, which are asked for together. */
@@ -113,7 +114,6 @@ export class Timeline implements ViewPart {
     const end = this.app.trace.duration;
     const key = `${Math.floor(from)} ${Math.ceil(to)} ${this.app.store.state.params['timeline.tasks'] ?? ''}`;
     if (key === this.settled || !this.shown) return;
-    const first = this.settled === '';
     this.settled = key;
     this.peaks.clear();
     const current = () => this.settled === key;
@@ -123,9 +123,7 @@ export class Timeline implements ViewPart {
       this.app.requests.json<T>(name, params).then((answer) => { if (current()) { use(answer); this.rebuild(); } })
           .catch((error) => { if (!isAbort(error)) this.redraw(); });
     };
-    if (first || !this.groups.length) {
-      get<Groups>('groups', [['limit', GROUPS]], (answer) => { this.groups = answer.groups; this.totalGroups = answer.total; });
-    }
+    void this.loadGroups();
     get<Marks>('marks', [['from', begin], ['to', stop], ['step', step]], (answer) => { this.marks = answer; });
     get<Strip>('strip', [['from', begin], ['to', stop], ['step', step]], (answer) => {
       const metric = (name: string) => decodeBytes(answer.metrics[name]?.max ?? '', answer.count);
@@ -141,6 +139,22 @@ export class Timeline implements ViewPart {
     }
     for (const id of this.members.keys()) void this.loadMembers(id, 0, true);
     if (this.app.store.state.lane) this.select(this.app.store.state, true);
+  }
+
+  /** The groups of the whole trace: they do not depend on the window. */
+  private async loadGroups() {
+    const key = `${this.app.trace.events} ${this.app.trace.complete}`;
+    if (this.groupsOf === key) return;
+    this.groupsOf = key;
+    try {
+      const answer = await this.app.requests.json<Groups>('groups', [['limit', GROUPS]]);
+      if (this.groupsOf !== key) return;
+      this.groups = answer.groups;
+      this.totalGroups = answer.total;
+      this.rebuild();
+    } catch {
+      this.groupsOf = '';
+    }
   }
 
   private taskLimit(): number {
@@ -472,7 +486,7 @@ export class Timeline implements ViewPart {
       case 'group': {
         triangle(context, 11, middle, row.open, palette.dim);
         const most = this.peaks.get(row.id);
-        const scaleText = most !== undefined && most > 0 ? (most < 9.95 ? most.toFixed(1) : count(Math.round(most))) : '';
+        const scaleText = most !== undefined && most >= 0.05 ? (most < 9.95 ? most.toFixed(1) : count(Math.round(most))) : '';
         context.fillStyle = palette.dim;
         context.textAlign = 'right';
         context.fillText(scaleText, right, y + 9);
@@ -555,8 +569,11 @@ export class Timeline implements ViewPart {
     const {context, palette, scale} = pen;
     const {task} = this.app.store.state;
     const yOf = new Map<string, number>();
+    const bottomOf = new Map<string, number>();
     for (const row of this.rows) {
-      if (row.kind === 'lane' && !yOf.has(row.id)) yOf.set(row.id, row.y + offset + row.height / 2);
+      if (row.kind !== 'lane' || yOf.has(row.id)) continue;
+      yOf.set(row.id, row.y + offset + row.height / 2);
+      bottomOf.set(row.id, row.y + offset + row.height - 2);
     }
     const band = (from: number, to: number) => {
       const x = Math.max(scale.left, scale.x(from)), end = Math.min(scale.left + scale.width, scale.x(to));
@@ -581,7 +598,8 @@ export class Timeline implements ViewPart {
       }
       this.drawWakes(pen, span, yOf);
     }
-    if (this.pieces.length) this.drawPath(pen, yOf);
+    // Along the lower edge of lanes, since their names are in the middle.
+    if (this.pieces.length) this.drawPath(pen, bottomOf);
   }
 
   private drawWakes(pen: Pen, span: Span, yOf: Map<string, number>) {

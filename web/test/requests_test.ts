@@ -33,24 +33,31 @@ test('answers are kept once the trace is read, and not before', async () => {
   assert.equal(fake.asked.length, 2);
 });
 
-test('what was asked for last goes first, and four at once', async () => {
+test('what was asked for last goes first, and what is slow leaves room for the rest', async () => {
   const fake = new Fake(), requests = new Requests(fake);
-  const all = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => requests.text(name));
-  assert.deepEqual(fake.asked, ['a', 'b', 'c', 'd']);
-  fake.waiting.shift()!.resolve({status: 200, text: ''});
+  const all = ['path', 'flame', 'gc', 'heap', 'leaks', 'lanes', 'strip', 'marks', 'span', 'groups'].map((name) => requests.text(name));
+  assert.deepEqual(fake.asked, ['path', 'flame', 'gc', 'lanes', 'strip', 'marks']);
+  const answer = async (request: string) => {
+    fake.waiting.find((w) => w.request === request)!.resolve({status: 200, text: ''});
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  };
+  await answer('path');
+  assert.deepEqual(fake.asked.slice(6), ['groups']);
+  await answer('lanes');
+  assert.deepEqual(fake.asked.slice(6), ['groups', 'span']);
+  await answer('strip');
+  assert.deepEqual(fake.asked.slice(6), ['groups', 'span', 'leaks']);
   await all[0];
-  await new Promise((resolve) => setTimeout(resolve, 0));
-  assert.deepEqual(fake.asked, ['a', 'b', 'c', 'd', 'f']);
 });
 
 test('requests that nobody waits for any more are not sent', async () => {
   const fake = new Fake(), requests = new Requests(fake), abort = new AbortController();
-  for (const name of ['a', 'b', 'c', 'd']) void requests.text(name);
-  const late = requests.text('late', [], abort.signal);
+  for (const name of ['lanes', 'strip', 'marks', 'span', 'groups', 'trace']) void requests.text(name);
+  const late = requests.text('search', [], abort.signal);
   abort.abort();
   fake.waiting.shift()!.resolve({status: 200, text: ''});
   await assert.rejects(late);
-  assert.ok(!fake.asked.includes('late'));
+  assert.ok(!fake.asked.includes('search'));
 });
 
 test('errors have the text of the answer, and a server that ends is noticed', async () => {
