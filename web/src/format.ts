@@ -104,7 +104,7 @@ export function wallClock(wallBegin: string, ns: number, step: number): string {
  */
 export function visible(text: string): string {
   return text.replace(/[\u0000-\u001f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0)))
-      .replace(/[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, '\ufffd');
+      .replace(/[\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, '\ufffd');
 }
 
 /** A function's name in shorter and shorter forms: without the directories of its package, then without the package. */

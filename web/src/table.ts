@@ -87,7 +87,7 @@ export class Table {
       const on = column?.key === c.key;
       return h('th', {class: `${NUMBERS.has(c.kind) ? 'n' : ''} ${on ? 'on' : ''}`, scope: 'col', title: c.key,
                       onclick: () => this.sortBy(c)}, c.title, on ? (sort.startsWith('-') ? ' ↓' : ' ↑') : '');
-    })));
+    }), this.wide() < 0 ? h('th', {class: 'rest'}) : null));
     replace(this.chooser, this.all.map((c) => {
       const box = h('input', {type: 'checkbox', onchange: () => {
         const now = this.columns.map((x) => x.key);
@@ -120,15 +120,20 @@ export class Table {
 
   private more() {
     const end = Math.min(this.shownRows.length, this.drawn + CHUNK);
-    const wide = this.columns.map((c) => c.kind).lastIndexOf('stack');
-    const widest = wide >= 0 ? wide : this.columns.map((c) => c.kind).lastIndexOf('text');
+    const widest = this.wide();
     for (let i = this.drawn; i < end; i++) {
       const row = this.shownRows[i]!, go = this.options.go?.(row) ?? null, index = i;
       const on = this.options.selected?.(row);
       this.body.append(h('tr', {class: `${go ? 'go' : ''} ${on ? 'on' : ''}`, onclick: () => { this.mark(index, false); this.options.focused?.(row); go?.(); }},
-                         this.columns.map((c, k) => this.cell(c, row, k === widest))));
+                         this.columns.map((c, k) => this.cell(c, row, k === widest)), widest < 0 ? h('td') : null));
     }
     this.drawn = end;
+  }
+
+  /** The column that takes the room that is left: the last one, if it is a text. Else nothing does. */
+  private wide(): number {
+    const last = this.columns.length - 1, kind = this.columns[last]?.kind;
+    return kind === 'text' || kind === 'stack' ? last : -1;
   }
 
   private cell(c: Column, row: Row, wide: boolean): HTMLElement {
