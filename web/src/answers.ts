@@ -30,7 +30,8 @@ export interface Strip {
   full: number;
   totals: Totals;
   columns: Columns;
-  runnable: {total: number, full: number, mean: string, max: string, most: number};
+  /** `max` and `most` are the largest numbers at one moment, from servers that know them. */
+  runnable: {total: number, full: number, mean: string, max?: string, most?: number};
   metrics: Record<string, {full: number, max: string}>;
 }
 
@@ -77,11 +78,11 @@ export interface Place { lane: string; at: number }
 
 export interface Span {
   lane: string;
-  name: string;
+  name?: string;
   begin: number;
   end: number;
-  begin_clipped: boolean;
-  end_clipped: boolean;
+  begin_clipped?: boolean;
+  end_clipped?: boolean;
   state: string;
   go_state?: string;
   reason?: string;

@@ -81,7 +81,6 @@ export class Details {
           h('span', null, 'tasks'), h('span', null, count(trace.tasks)),
           h('span', null, 'format of'), h('span', null, `Go ${trace.version}`),
           trace.wall_begin ? [h('span', null, 'began at'), h('span', null, trace.wall_begin.replace('T', ' ').replace(/(\.\d{6})\d*Z$/, '$1 UTC'))] : null),
-        trace.note ? [h('hr'), h('div', {class: 'dim'}, trace.note)] as Node[] : null,
         h('hr'),
         h('div', {class: 'dim'}, 'Click a span, a task, or a row of a table. Drag in the strip above to select the window that all views follow.'),
         this.keys([['/', 'search'], ['w a s d', 'zoom and pan'], ['0', 'whole trace'], ['?', 'all keys']]));
@@ -138,7 +137,7 @@ export class Details {
     if (span.m !== null && span.m !== undefined && !span.lane.startsWith('m:')) facts.push(['thread', this.place(`m:${span.m}`, span.begin, `M ${span.m}`)]);
     if (g !== null && !span.lane.startsWith('g:')) facts.push(['goroutine', this.place(`g:${g}`, span.begin, `G ${g}`)]);
     this.show(
-        h('h2', {class: 'name'}, title, span.name && g !== null ? ` ${span.name}` : ''),
+        h('h2', {class: 'name'}, title, g !== null ? ` ${span.name ?? ''}` : ''),
         h('div', null, stateMark(span.state), `${label} `, h('span', {title: exactDuration(span.end - span.begin)},
           `${clipped ? 'at least ' : ''}${exactDuration(span.end - span.begin)}`)),
         h('hr'),

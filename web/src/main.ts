@@ -130,6 +130,7 @@ class Page implements App {
     const parts: string[] = [];
     if (this.gone) parts.push('The server has ended. What is loaded stays; start gotrace-dump serve again for more.');
     if (this.message) parts.push(this.message);
+    if (this.trace.note) parts.push(this.trace.note);
     if (this.trace.fault) parts.push(`The trace could not be read to its end: ${this.trace.fault}`);
     replace(this.banner, parts.map((p) => h('span', {class: 'name'}, p)));
   }

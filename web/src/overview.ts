@@ -55,7 +55,7 @@ export class Overview {
       this.strip = strip;
       this.columns = decodeColumns(strip.columns, this.app.trace.states, strip.count);
       this.mean = decodeBytes(strip.runnable.mean, strip.count);
-      this.max = decodeBytes(strip.runnable.max, strip.count);
+      this.max = decodeBytes(strip.runnable.max ?? '', strip.count);
       this.metrics = {};
       for (const [name, metric] of Object.entries(strip.metrics)) this.metrics[name] = decodeBytes(metric.max, strip.count);
       this.pictureKey = '';
@@ -135,12 +135,12 @@ export class Overview {
     if (!narrow) {
       context.fillStyle = palette.dim;
       context.fillText(`${count(this.app.trace.procs.length)} Ps`, 12, TOP + 9);
-      const most = this.strip ? this.strip.runnable.most : 0;
+      const most = this.strip ? this.most(this.strip) : 0;
       context.fillText('waiting to run', 12, TOP + 27);
       context.fillStyle = palette.fg;
       context.fillRect(scale.left - 34, TOP + 27, 22, 1.2);
       context.fillStyle = palette.dim;
-      if (most > 0) context.fillText(`${count(most)} at most`, 12, TOP + 43);
+      if (most > 0) context.fillText(`${most < 10 && !Number.isInteger(most) ? most.toFixed(1) : count(Math.round(most))} at most`, 12, TOP + 43);
       if (this.metrics['heap']) context.fillText(`heap ${bytes(this.strip!.metrics['heap']!.full)}, goal`, 12, bottom + 14);
     }
     const {strip} = this;
@@ -179,10 +179,15 @@ export class Overview {
     context.globalAlpha = 1;
   }
 
+  /** How many goroutines the top of the strip stands for. */
+  private most(strip: Strip): number {
+    return strip.runnable.most ?? (strip.runnable.total > 0 ? strip.runnable.full / strip.step : 0);
+  }
+
   private paintRunnable(context: CanvasRenderingContext2D, scale: Scale, bottom: number, area: number,
                         perPixel: (x: number, use: (k: number) => void) => number) {
     const {palette} = this.app, strip = this.strip!;
-    const {most} = strip.runnable;
+    const most = this.most(strip);
     if (most <= 0) return;
     const y = (goroutines: number) => bottom - Math.min(1, goroutines / most) * (area - 3);
     // The mean as a line; moments with many more than that as dots.
@@ -202,6 +207,7 @@ export class Overview {
     };
     line(palette.bg, 3);
     line(palette.fg, 1.2);
+    if (!strip.runnable.most) return;
     context.fillStyle = palette.fg;
     let before = -10;
     for (let i = 0; i < scale.width; i++) {
@@ -294,7 +300,8 @@ export class Overview {
               const state = this.app.trace.states[code] ?? '';
               return h('div', null, stateMark(state), `${STATE_LABELS[state] ?? state} ${percent(values[k]!, 255)}`, ` · ${(values[k]! / 255 * share).toFixed(1)} Ps`);
             }),
-            h('div', null, `${count(Math.round(this.max[k]! / 255 * strip.runnable.most))} waiting to run at most`),
+            h('div', null, strip.runnable.most ? `${count(Math.round(this.max[k]! / 255 * strip.runnable.most))} waiting to run at most` :
+              `${(this.mean[k]! / 255 * strip.runnable.full / strip.step).toFixed(1)} waiting to run`),
             this.metrics['heap'] ? h('div', null, `heap ${bytes(Math.round(this.metrics['heap'][k]! / 255 * strip.metrics['heap']!.full))}`) : null);
     this.tip.hidden = false;
     this.tip.style.left = `${Math.max(4, Math.min(event.offsetX + 14, this.width - this.tip.offsetWidth - 8))}px`;

@@ -5,7 +5,7 @@ import {h, replace} from './dom';
 import {Params, requestText} from './requests';
 
 const FORMATS: [string, string, Params][] = [
-  ['Perfetto', 'perfetto', []], ['Chrome', 'chrome', []], ['Events as text', 'text', []], ['Events as JSON', 'json', []],
+  ['Perfetto', 'perfetto', []], ['Chrome', 'chrome', []], ['FXT', 'fxt', []], ['Events as text', 'text', []], ['Events as JSON', 'json', []],
   ['Profile for pprof: blocked', 'pprof', [['type', 'offcpu']]], ['Profile for pprof: on the CPU', 'pprof', [['type', 'oncpu']]],
   ['Folded stacks: blocked', 'folded', [['type', 'offcpu']]],
 ];

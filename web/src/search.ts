@@ -76,14 +76,14 @@ export class SearchBox {
         const found = await app.requests.json<Search>('search', [['text', text], ['limit', 8]]);
         if (generation !== this.generation) return;
         groups.push(
-            ['Goroutines', found.goroutines.map((g) => ({text: `G ${g.id.slice(2)} ${g.name}`, note: '', go: () => showPlace(app, {lane: g.id, from: g.at})}))],
+            ['Lanes', found.goroutines.map((g) => ({text: `${g.id.slice(0, 1).toUpperCase()} ${g.id.slice(2)} ${g.name}`, note: '', go: () => showPlace(app, {lane: g.id, from: g.at})}))],
             ['Functions', found.groups.map((g) => ({text: g.name || '(unknown)', note: `${count(g.goroutines)} goroutines`, go: () => this.openGroup(g.id)}))],
             ['Tasks', found.tasks.map((t) => ({text: `${t.type} ${t.task}`, note: duration(t.duration),
               go: () => app.store.set({task: String(t.task), lane: null, at: null, view: 'timeline', from: Math.max(0, t.at - t.duration * 0.1), to: t.at + Math.max(1, t.duration) * 1.1})}))],
             ['Regions', found.regions.map((r) => ({text: r.type, note: `${count(r.count)} of them`, go: () => showPlace(app, {lane: r.lane, from: r.at})}))],
             ['Messages', found.logs.map((l) => ({text: l.text, note: l.task ? `task ${l.task}` : '', go: () => showPlace(app, {lane: l.lane, from: l.at})}))]);
         const lane = /^([pm]):(\d+)$/.exec(text);
-        if (lane && (lane[1] === 'p' ? app.trace.procs : app.trace.threads).includes(Number(lane[2]))) {
+        if (lane && !found.goroutines.length && (lane[1] === 'p' ? app.trace.procs : app.trace.threads).includes(Number(lane[2]))) {
           groups.unshift(['Lanes', [{text: `${lane[1]!.toUpperCase()} ${lane[2]}`, note: '', go: () => showPlace(app, {lane: text, from: currentWindow(app).from})}]]);
         }
       }

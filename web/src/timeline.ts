@@ -19,6 +19,8 @@ interface Selection { key: string; span: Span | null; arrows: Arrows | null }
 
 export class Timeline implements ViewPart {
   readonly root: HTMLElement;
+  private readonly stage: HTMLElement;
+  private readonly tools = h('div', {class: 'bar-of-tools thin'});
   private readonly scroll = h('div', {class: 'scroll', tabindex: '0', 'aria-label': 'Timeline'});
   private readonly canvas = h('canvas', {class: 'sheet'});
   private readonly spacer = h('div');
@@ -58,11 +60,12 @@ export class Timeline implements ViewPart {
   frameTimes: number[] = [];
 
   constructor(private readonly app: App) {
-    this.root = h('div', {class: 'timeline'}, this.scroll, this.divider, this.tip, this.corner);
+    this.stage = h('div', {class: 'timeline'}, this.scroll, this.divider, this.tip, this.corner);
+    this.root = h('div', {class: 'split rows'}, this.tools, this.stage);
     this.scroll.append(this.canvas, this.spacer);
     this.tiles = new Tiles(app.requests, () => app.trace.states, () => app.trace.duration, () => this.redraw());
     this.listen();
-    new ResizeObserver(() => { this.resize(); }).observe(this.root);
+    new ResizeObserver(() => { this.resize(); }).observe(this.stage);
   }
 
   update(state: State, before: State | null) {
@@ -73,8 +76,40 @@ export class Timeline implements ViewPart {
     this.left = wish >= 40 ? Math.min(wish, this.width * 0.6) : this.width < 600 ? 92 : this.width > 2400 ? 240 : 176;
     if (!before || before.lane !== state.lane || before.at !== state.at) this.select(state);
     if (!before || before.path !== state.path) void this.loadPath(state);
+    if (!before || before.params !== state.params || before.pin !== state.pin || before.path !== state.path || before.clock !== state.clock) this.drawTools(state);
     this.settle();
     this.rebuild();
+  }
+
+  /** What is shown, and what is dimmed. */
+  private drawTools(state: State) {
+    if (this.tools.contains(document.activeElement) && (document.activeElement as HTMLElement).tagName === 'INPUT') return;
+    const {store} = this.app;
+    const box = (key: string, placeholder: string, width: number) => {
+      const input: HTMLInputElement = h('input', {type: 'search', placeholder, 'aria-label': placeholder, spellcheck: 'false',
+        oninput: () => store.setParam(key, input.value, 'move'), onblur: () => this.drawTools(store.state)});
+      input.value = state.params[key] ?? '';
+      input.style.width = `${width}px`;
+      return input;
+    };
+    const sort: HTMLSelectElement = h('select', {'aria-label': 'Order of functions', onchange: () => store.setParam('timeline.sort', sort.value)},
+      [['', 'Most goroutines first'], ['running', 'Running the longest'], ['runnable', 'Waiting to run the longest'], ['blocked', 'Blocked the longest'], ['syscall', 'In syscalls the longest'], ['name', 'By name']]
+        .map(([value, title]) => h('option', {value: value!}, title!)));
+    sort.value = state.params['timeline.sort'] ?? '';
+    const idle = state.params['timeline.idle'] === 'hide';
+    const only = Number(state.params['timeline.state'] ?? 0);
+    replace(this.tools,
+      box('timeline.filter', 'Only this function or reason', 190), box('timeline.min', 'At least 1ms', 100),
+      only ? h('button', {class: 'tool', title: 'Show all states', onclick: () => store.setParam('timeline.state', null)},
+               `${STATE_LABELS[this.app.trace.states[only] ?? ''] ?? ''} ✕`) : null,
+      sort,
+      h('button', {class: idle ? 'tool on' : 'tool', 'aria-pressed': String(idle), onclick: () => store.setParam('timeline.idle', idle ? null : 'hide')}, 'Hide idle'),
+      h('button', {class: 'tool', title: 'What times count from (c)', onclick: () => {
+        const order = ['trace', 'window', 'wall'] as const;
+        store.set({clock: order[(order.indexOf(state.clock) + 1) % (this.app.trace.wall_begin ? 3 : 2)]!});
+      }}, {trace: 'Times since the trace began', window: 'Times since the window began', wall: 'Wall-clock times, UTC'}[state.clock]),
+      state.path ? h('button', {class: 'tool', onclick: () => store.set({path: null})}, `Path of ${state.path.replace('task:', 'task ').replace('g:', 'G ')} ✕`) : null,
+      state.pin.length ? h('button', {class: 'tool', onclick: () => store.set({pin: []})}, `${state.pin.length} pinned ✕`) : null);
   }
 
   hide() {
@@ -120,7 +155,10 @@ export class Timeline implements ViewPart {
     const step = stepFor(this.scale().nsPerPixel), width = step * TILE_COLUMNS;
     const begin = Math.floor(from / width) * width, stop = Math.min(Math.ceil(to / width) * width, Math.ceil(end / width) * width);
     const get = <T>(name: string, params: [string, string | number][], use: (answer: T) => void) => {
-      this.app.requests.json<T>(name, params).then((answer) => { if (current()) { use(answer); this.rebuild(); } })
+      // A report has these for the whole trace, at least.
+      this.app.requests.json<T>(name, params)
+          .catch((error) => this.app.requests.baked ? this.app.requests.json<T>(name, params.filter(([key]) => key === 'limit')) : Promise.reject(error))
+          .then((answer) => { if (current()) { use(answer); this.rebuild(); } })
           .catch((error) => { if (!isAbort(error)) this.redraw(); });
     };
     void this.loadGroups();
@@ -193,15 +231,17 @@ export class Timeline implements ViewPart {
     if (!known) this.selection = {key, span: null, arrows: null};
     const current = () => this.selection.key === key;
     const {from, to} = currentWindow(this.app);
-    const arrows = (g: number) => this.app.requests.json<Arrows>('arrows', [
-      ['lane', `g:${g}`], ['from', Math.floor(from)], ['to', Math.ceil(to)], ['limit', 300]])
+    const ask = (g: number, begin: number, end: number) => this.app.requests.json<Arrows>('arrows', [
+      ['lane', `g:${g}`], ['from', Math.max(0, Math.floor(begin))], ['to', Math.ceil(end)], ['limit', 300]]);
+    // Where the window is too long, those at the ends of the span are what matters.
+    const arrows = (g: number, span: Span) => ask(g, from, to).catch(() => ask(g, span.begin - 1e6, span.end + 1e6))
         .then((answer) => { if (current()) { this.selection.arrows = answer; this.redraw(); } }).catch(() => {});
     this.app.requests.json<Span>('span', [['lane', state.lane], ['at', state.at]]).then((span) => {
       if (!current()) return;
       this.selection.span = span;
       if (!known) this.reveal(state.lane!);
       this.redraw();
-      if (span.goroutine !== null) void arrows(span.goroutine);
+      if (span.goroutine !== null) void arrows(span.goroutine, span);
     }).catch(() => {});
   }
 
@@ -237,7 +277,7 @@ export class Timeline implements ViewPart {
 
   private resize() {
     this.width = Math.max(1, this.scroll.clientWidth);
-    this.viewHeight = Math.max(1, this.root.clientHeight);
+    this.viewHeight = Math.max(1, this.stage.clientHeight);
     if (this.shown) this.update(this.app.store.state, this.app.store.state);
   }
 
