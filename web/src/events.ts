@@ -1,6 +1,6 @@
 // The text of `events` around the selection, without end in both directions that the trace has.
 
-import {App, currentWindow, showPlace, sinceBegin, ViewPart} from './app';
+import {App, currentWindow, momentText, showPlace, sinceBegin, ViewPart} from './app';
 import {h, replace} from './dom';
 import {isAbort, Params, requestText} from './requests';
 import {State} from './state';
@@ -74,6 +74,12 @@ export class EventsView implements ViewPart {
     }, first ? 0 : 250);
   }
 
+  private line(line: string, time: number | null): HTMLElement {
+    const text = line.slice(0, 4000).replace(/^\t+/, (tabs) => '    '.repeat(tabs.length));
+    if (time === null) return h('div', {class: 'dim'}, text);
+    return h('div', null, h('span', {class: 'dim time'}, momentText(this.app, Math.max(0, sinceBegin(this.app, time)))), text);
+  }
+
   private async more() {
     if (this.loading || this.next === null) return;
     this.loading = true;
@@ -88,7 +94,7 @@ export class EventsView implements ViewPart {
       for (const line of lines) {
         const time = timeOfLine(line);
         if (time !== null) { last = time; events++; }
-        if (line) parts.append(h('div', null, line.slice(0, 4000)));
+        if (line) parts.append(this.line(line, time));
       }
       this.text.append(parts);
       this.lines += lines.length;

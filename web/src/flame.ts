@@ -116,7 +116,7 @@ export class FlameView implements ViewPart {
 
   private drawSide() {
     const {flame} = this.forest!;
-    const rows = heaviest(this.forest!).slice(0, 300);
+    const rows = heaviest(this.forest!, this.param(this.app.store.state, 'inverted') === '1').slice(0, 300);
     replace(this.side, h('table', {class: 'data'}, h('thead', null, h('tr', null, h('th', {class: 'n'}, 'self'), h('th', {class: 'n'}, ''), h('th', {class: 'n'}, 'total'), h('th', null, 'function'))),
       h('tbody', null, rows.map((r) => h('tr', {class: 'go', onclick: () => this.app.store.setParam('profile.find', flame.names[r.name] ?? '')},
         h('td', {class: 'n'}, r.self ? this.value(r.self) : ''), h('td', {class: 'n dim'}, r.self ? percent(r.self, flame.total) : ''), h('td', {class: 'n'}, this.value(r.total)),

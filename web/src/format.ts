@@ -129,7 +129,7 @@ export function fitName(name: string, fits: (text: string) => boolean): string {
     if (fits('…' + last.slice(last.length - middle))) low = middle; else high = middle - 1;
   }
   // A letter or two say nothing.
-  return low < Math.min(3, last.length) ? '' : '…' + last.slice(last.length - low).replace(/^[.*)\]]+(?=.{3})/, '');
+  return low < Math.min(4, last.length) ? '' : '…' + last.slice(last.length - low).replace(/^[.*)\]]+(?=.{3})/, '');
 }
 
 export function plural(n: number, one: string, many = one + 's'): string {

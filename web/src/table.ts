@@ -74,6 +74,9 @@ export class Table {
     const chosen = (params[`${view}.columns`] ?? columns.join(',')).split(',');
     this.columns = chosen.map((key) => this.all.find((c) => c.key === key)).filter((c): c is Column => c !== undefined);
     if (!this.columns.length) this.columns = this.all.slice(0, 8);
+    // On a narrow page the name has to come first to be seen at all.
+    const last = this.columns[this.columns.length - 1];
+    if (last && (last.kind === 'text' || last.kind === 'stack') && this.pane.clientWidth < 640) this.columns = [last, ...this.columns.slice(0, -1)];
     const filter = params[`${view}.filter`] ?? '';
     if (document.activeElement !== this.filterBox) this.filterBox.value = filter;
     let rows = filterRows(this.rows, this.all, filter);

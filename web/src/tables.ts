@@ -89,6 +89,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
   ],
   locks: [
     {id: 'locks', title: 'Where goroutines wait for each other', request: 'locks', params: [], rows: 'locks', chart: 'histogram',
+     go: (app, row) => () => app.store.set({view: 'profile', params: {...app.store.state.params, 'profile.type': 'sync', 'profile.find': String(row['function'] ?? '')}}),
      columns: ['count', 'total_ns', 'p50_ns', 'p99_ns', 'max_ns', 'histogram', 'object', 'function', 'line', 'wakers', 'victims', 'library'],
      empty: 'No goroutine waited for another one in this window.'},
   ],

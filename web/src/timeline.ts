@@ -99,7 +99,7 @@ export class Timeline implements ViewPart {
     const idle = state.params['timeline.idle'] === 'hide';
     const only = Number(state.params['timeline.state'] ?? 0);
     replace(this.tools,
-      box('timeline.filter', 'Only this function or reason', 190), box('timeline.min', 'At least 1ms', 100),
+      box('timeline.filter', 'Only this function or reason', 210), box('timeline.min', 'At least 1ms', 124),
       only ? h('button', {class: 'tool', title: 'Show all states', onclick: () => store.setParam('timeline.state', null)},
                `${STATE_LABELS[this.app.trace.states[only] ?? ''] ?? ''} ✕`) : null,
       sort,

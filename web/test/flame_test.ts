@@ -23,6 +23,12 @@ test('the heaviest functions: recursion counts once', () => {
     {name: 1, self: 60, total: 80}, {name: 2, self: 20, total: 70}, {name: 3, self: 20, total: 20}]);
 });
 
+test('an inverted profile: roots are the functions in which time was spent', () => {
+  const inverted: Flame = {unit: 'nanoseconds', total: 100, nodes_left_out: 0, names: ['', 'leaf', 'a', 'b'],
+                           nodes: [[-1, 0, 100, 0], [0, 1, 70, 0], [1, 2, 50, 50], [1, 3, 20, 20], [0, 2, 30, 30]]};
+  assert.deepEqual(heaviest(forest(inverted), true), [{name: 1, self: 70, total: 70}, {name: 2, self: 30, total: 80}, {name: 3, self: 0, total: 20}]);
+});
+
 test('an empty or broken profile', () => {
   const empty: Flame = {unit: 'count', total: 0, nodes_left_out: 0, names: [''], nodes: [[-1, 0, 0, 0]]};
   assert.deepEqual(boxes(forest(empty), 0, 0).length, 1);
