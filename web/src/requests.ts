@@ -87,6 +87,9 @@ export class Requests {
 
   get baked(): boolean { return this.transport.baked; }
 
+  /** Whether an answer is still to come. */
+  get busy(): boolean { return this.running > 0 || this.queue.length > 0; }
+
   async json<T>(name: string, params: Params = [], signal?: AbortSignal): Promise<T> {
     return JSON.parse(await this.text(name, params, signal)) as T;
   }
