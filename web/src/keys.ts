@@ -19,7 +19,8 @@ export const KEYS: [string, [string, string][]][] = [
     ['g s', 'summary'], ['g t', 'timeline'], ['g g', 'goroutines'], ['g k', 'tasks'], ['g r', 'regions'], ['g l', 'locks'], ['g y', 'latency'],
     ['g c', 'collector'], ['g p', 'procs'], ['g h', 'heap'], ['g x', 'leaks'], ['g f', 'profile'], ['g a', 'path'], ['g e', 'events'], ['g q', 'SQL'],
   ]],
-  ['Page', [['/', 'search; in a table: Tab goes to its filter'], ['T', 'light or dark'], ['?', 'this list']]],
+  ['Tables', [['1 2 3', 'the first, second, third table of the view'], ['Tab', 'filter, columns, and headings to sort by'], ['v', 'profile: callers or callees']]],
+  ['Page', [['/', 'search'], ['T', 'light or dark'], ['?', 'this list']]],
 ];
 
 export class Help {

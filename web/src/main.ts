@@ -221,6 +221,11 @@ class Page implements App {
     if (this.handle(event)) event.preventDefault();
   }
 
+  private zoom(factor: number) {
+    const {from, to} = currentWindow(this), middle = (from + to) / 2, half = (to - from) / 2 * factor;
+    setWindow(this, middle - half, middle + half, 'move');
+  }
+
   private handle(event: KeyboardEvent): boolean {
     const {span} = this.details;
     const {key} = event;
@@ -269,6 +274,14 @@ class Page implements App {
             if (tasks[0]) setWindow(this, tasks[0].at - tasks[0].duration * 0.05, tasks[0].at + tasks[0].duration * 1.05);
           }).catch(() => {});
         }
+        return true;
+      }
+      // In the timeline these move smoothly while they are held.
+      case 'w': case '+': this.zoom(0.5); return true;
+      case 's': case '-': this.zoom(2); return true;
+      case 'a': case 'd': {
+        const {from, to} = currentWindow(this), by = (to - from) / (key === 'a' ? -4 : 4);
+        setWindow(this, from + by, to + by, 'move');
         return true;
       }
       case 'Z': { const {from, to} = currentWindow(this); setWindow(this, from - (to - from) / 2, to + (to - from) / 2); return true; }

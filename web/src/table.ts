@@ -88,7 +88,8 @@ export class Table {
     replace(this.total, rows.length === this.rows.length ? `${count(rows.length)} rows` : `${count(rows.length)} of ${count(this.rows.length)} rows`);
     replace(this.head, h('tr', null, this.columns.map((c) => {
       const on = column?.key === c.key;
-      return h('th', {class: `${NUMBERS.has(c.kind) ? 'n' : ''} ${on ? 'on' : ''}`, scope: 'col', title: c.key,
+      return h('th', {class: `${NUMBERS.has(c.kind) ? 'n' : ''} ${on ? 'on' : ''}`, scope: 'col', title: c.key, tabindex: '0',
+                      onkeydown: (event: KeyboardEvent) => { if (event.key === 'Enter' || event.key === ' ') { this.sortBy(c); event.preventDefault(); } },
                       onclick: () => this.sortBy(c)}, c.title, on ? (sort.startsWith('-') ? ' ↓' : ' ↑') : '');
     }), this.wide() < 0 ? h('th', {class: 'rest'}) : null));
     replace(this.chooser, this.all.map((c) => {

@@ -297,11 +297,8 @@ export class TableView implements ViewPart {
   }
 
   key(event: KeyboardEvent): boolean {
-    if (event.key === 'Tab' && this.modes.length > 1 && event.shiftKey) {
-      const now = this.modes.indexOf(this.mode(this.app.store.state));
-      this.setMode(this.modes[(now + 1) % this.modes.length]!);
-      return true;
-    }
+    const mode = /^[1-9]$/.test(event.key) ? this.modes[Number(event.key) - 1] : undefined;
+    if (mode) { this.setMode(mode); return true; }
     return this.rows !== null && this.table.key(event);
   }
 }

@@ -12,6 +12,8 @@ export interface Tile {
   state: 'waiting' | 'there' | 'missing';
   lanes: Map<string, LaneTile>;
   used: number;
+  /** Whether the trace has grown since it came: it is shown until its successor is there. */
+  stale: boolean;
 }
 
 const MAX_TILES = 400;
@@ -29,11 +31,16 @@ export class Tiles {
   constructor(private readonly requests: Requests, private readonly states: () => string[],
               private readonly end: () => number, private readonly changed: () => void) {}
 
-  /** Forgets everything: the trace has grown. What is there stays visible until its replacement comes. */
+  /** The trace has grown: everything is asked for again. What is there stays visible until then. */
   clear() {
     for (const abort of this.aborts.values()) abort.abort();
     this.aborts.clear();
-    this.tiles.clear();
+    for (const [id, tile] of this.tiles) if (tile.state === 'there') tile.stale = true; else this.tiles.delete(id);
+  }
+
+  private lacks(id: string): boolean {
+    const tile = this.tiles.get(id);
+    return (!tile || tile.stale) && !this.aborts.has(id);
   }
 
   /** Begins a frame: tiles that no call of `cover` asks for in it are not worth waiting for. */
@@ -76,12 +83,12 @@ export class Tiles {
   /** Ends a frame: asks for the tiles that are missing once the window has been still for a moment. */
   finish() {
     let lacking = false;
-    for (const id of this.wanted) if (!this.tiles.has(id)) { lacking = true; break; }
+    for (const id of this.wanted) if (this.lacks(id)) { lacking = true; break; }
     for (const [id, abort] of this.aborts) {
       if (this.wanted.has(id)) continue;
       abort.abort();
       this.aborts.delete(id);
-      this.tiles.delete(id);
+      if (this.tiles.get(id)?.state === 'waiting') this.tiles.delete(id);
     }
     clearTimeout(this.timer);
     if (lacking) this.timer = window.setTimeout(() => this.ask(), 50);
@@ -90,7 +97,7 @@ export class Tiles {
   get waiting(): boolean { return this.aborts.size > 0; }
 
   private ask() {
-    for (const id of this.wanted) if (!this.tiles.has(id)) this.load(id);
+    for (const id of this.wanted) if (this.lacks(id)) this.load(id);
     if (this.tiles.size <= MAX_TILES) return;
     const old = [...this.tiles.entries()].filter(([, tile]) => tile.state !== 'waiting' && tile.used < this.clock - 1)
         .sort((a, b) => a[1].used - b[1].used);
@@ -100,8 +107,8 @@ export class Tiles {
   private load(id: string) {
     const [unit, step, index] = id.split('|') as [string, string, string];
     const tile: Tile = {unit, step: Number(step), index: Number(index), state: 'waiting', lanes: new Map(),
-                        used: this.clock};
-    this.tiles.set(id, tile);
+                        used: this.clock, stale: false};
+    if (!this.tiles.has(id)) this.tiles.set(id, tile);
     const abort = new AbortController();
     this.aborts.set(id, abort);
     const width = tile.step * TILE_COLUMNS, from = tile.index * width;
@@ -112,6 +119,7 @@ export class Tiles {
           done();
           tile.lanes = decodeLanes(answer, this.states());
           tile.state = 'there';
+          this.tiles.set(id, tile);
           this.changed();
         })
         .catch((error) => {
@@ -121,7 +129,10 @@ export class Tiles {
             return;
           }
           // A lane that does not exist will not come; a server that is gone may come back.
-          if (error instanceof RequestError) tile.state = 'missing'; else this.tiles.delete(id);
+          if (error instanceof RequestError) {
+            tile.state = 'missing';
+            this.tiles.set(id, tile);
+          } else this.tiles.delete(id);
           this.changed();
         });
   }

@@ -121,7 +121,6 @@ export class Timeline implements ViewPart {
   /** The trace has grown, or is complete now. */
   traceChanged() {
     this.tiles.clear();
-    this.members.clear();
     this.settled = '';
     if (this.shown) { this.settle(); this.rebuild(); }
   }
