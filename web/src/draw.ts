@@ -14,7 +14,26 @@ const STACK = [1, 6, 7, 3, 2, 4, 5, 8];
 const GROUP_PIXELS = 64;
 
 interface Picture { canvas: HTMLCanvasElement; key: string }
-const pictures = new WeakMap<LaneTile, Picture[]>();
+/** The pictures that were used last come last; the first ones go when they are too many. */
+const pictures = new Map<LaneTile, Picture[]>();
+const MAX_PIXELS = 24e6;
+let pixels = 0;
+
+/** The pictures of a tile, which are used now. */
+function picturesOf(tile: LaneTile): Picture[] {
+  const list = pictures.get(tile) ?? [];
+  pictures.delete(tile);
+  pictures.set(tile, list);
+  if (pixels > MAX_PIXELS) {
+    for (const [oldest, old] of pictures) {
+      if (pixels <= MAX_PIXELS * 0.8 || oldest === tile) break;
+      for (const {canvas} of old) pixels -= canvas.width * canvas.height;
+      pictures.delete(oldest);
+    }
+  }
+  return list;
+}
+
 
 export function matches(filter: SpanFilter, state: number, length: number, name: string): boolean {
   return (filter.state === null || filter.state === state) && (filter.min === 0 || length >= filter.min) &&
@@ -26,11 +45,14 @@ function picture(tile: LaneTile, height: number, palette: Palette, filter: SpanF
   const rows = group ? GROUP_PIXELS : Math.max(1, Math.round(height * pixelRatio()));
   const key = `${rows} ${palette.version} ${filter.state} ${filter.text} ${filter.min}`;
   // A lane can be drawn at two heights: as itself, and below a task.
-  const list = pictures.get(tile) ?? [];
-  pictures.set(tile, list);
+  const list = picturesOf(tile);
   const known = list.find((p) => p.key === key);
   if (known) return known.canvas;
-  const canvas = (list.length >= 2 ? list.shift()!.canvas : null) ?? document.createElement('canvas');
+  if (list.length >= 2) {
+    const {canvas: old} = list.shift()!;
+    pixels -= old.width * old.height;
+  }
+  const canvas = document.createElement('canvas');
   canvas.width = tile.count;
   canvas.height = rows;
   const context = canvas.getContext('2d')!;
@@ -38,6 +60,7 @@ function picture(tile: LaneTile, height: number, palette: Palette, filter: SpanF
   paint(image, tile, rows, palette, filter, group);
   context.putImageData(image, 0, 0);
   list.push({canvas, key});
+  pixels += tile.count * rows;
   return canvas;
 }
 
@@ -96,6 +119,8 @@ export interface Pen {
   palette: Palette;
   scale: Scale;
   filter: SpanFilter;
+  /** Whether pictures are smoothed: not while they move, since that takes most of the time of a frame. */
+  smooth: boolean;
 }
 
 /** Copies the part of a tile's picture that is in the window. */
@@ -105,7 +130,7 @@ function copy(pen: Pen, tile: LaneTile, source: HTMLCanvasElement, y: number, he
   const last = Math.min(tile.count, Math.ceil((scale.to - tile.begin) / tile.step));
   if (last <= first) return;
   const x = scale.x(tile.begin + first * tile.step), end = scale.x(tile.begin + last * tile.step);
-  context.imageSmoothingEnabled = end - x < (last - first) * 1.5;
+  context.imageSmoothingEnabled = pen.smooth && end - x < (last - first) * 1.5;
   context.drawImage(source, first, 0, last - first, source.height, x, y, end - x, height);
 }
 

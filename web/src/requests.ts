@@ -69,7 +69,7 @@ const SLOW_AT_ONCE = 3;
 const FAST = new Set(['trace', 'strip', 'lanes', 'groups', 'members', 'span', 'arrows', 'marks', 'tasklanes', 'search', 'time']);
 const isSlow = (request: string) => !FAST.has(request.split('?')[0]!);
 
-const CACHE_CHARACTERS = 48 << 20;
+const CACHE_CHARACTERS = 24 << 20;
 
 export class Requests {
   /** Whether the trace is read to its end: only then do answers not change any more. */

@@ -16,7 +16,8 @@ export interface Tile {
   stale: boolean;
 }
 
-const MAX_TILES = 400;
+/** How many lanes of tiles are kept: about 8 KB each. */
+const MAX_LANES = 6000;
 const key = (unit: string, step: number, index: number) => `${unit}|${step}|${index}`;
 
 export class Tiles {
@@ -98,10 +99,16 @@ export class Tiles {
 
   private ask() {
     for (const id of this.wanted) if (this.lacks(id)) this.load(id);
-    if (this.tiles.size <= MAX_TILES) return;
+    let lanes = 0;
+    for (const tile of this.tiles.values()) lanes += tile.lanes.size;
+    if (lanes <= MAX_LANES) return;
     const old = [...this.tiles.entries()].filter(([, tile]) => tile.state !== 'waiting' && tile.used < this.clock - 1)
         .sort((a, b) => a[1].used - b[1].used);
-    for (const [id] of old.slice(0, this.tiles.size - MAX_TILES)) this.tiles.delete(id);
+    for (const [id, tile] of old) {
+      if (lanes <= MAX_LANES) break;
+      this.tiles.delete(id);
+      lanes -= tile.lanes.size;
+    }
   }
 
   private load(id: string) {

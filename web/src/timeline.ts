@@ -51,6 +51,8 @@ export class Timeline implements ViewPart {
   private drag: {kind: 'pan' | 'measure' | 'names' | 'pinch', x: number, y: number, from: number, to: number,
                  moved: boolean, left: number, distance: number} | null = null;
   private held = new Set<string>();
+  private drawn = {from: 0, to: 0};
+  private stillTimer = 0;
   private lastTick = 0;
   private left = 168;
   private width = 0;
@@ -340,7 +342,11 @@ export class Timeline implements ViewPart {
     const context = fitCanvas(this.canvas, this.width, this.viewHeight);
     if (!context) return;
     const scale = this.scale();
-    const pen: Pen = {context, palette, scale, filter: app.filter};
+    const moving = scale.from !== this.drawn.from || scale.to !== this.drawn.to;
+    this.drawn = {from: scale.from, to: scale.to};
+    clearTimeout(this.stillTimer);
+    if (moving) this.stillTimer = window.setTimeout(() => this.redraw(), 120);
+    const pen: Pen = {context, palette, scale, filter: app.filter, smooth: !moving};
     context.font = palette.font;
     context.textBaseline = 'middle';
     context.fillStyle = palette.bg;
