@@ -65,6 +65,17 @@ export function withLongest(rows: Row[], latencies: Row[]): Row[] {
     ...row, longest: latencies.find((l) => l['kind'] === row['kind'] && l['reason'] === row['reason'])?.['longest'] ?? null}));
 }
 
+/** Places of different functions: several lines of one are one. */
+export function unique(places: Where[]): Where[] {
+  return places.filter((w, i) => places.findIndex((other) => other.function === w.function) === i);
+}
+
+/** A function with its package, but without the directories of that. */
+function shortName(name: string): string {
+  const forms = nameForms(name);
+  return forms[name.includes('/') && forms.length > 1 ? 1 : 0]!;
+}
+
 export class SummaryView implements ViewPart {
   readonly root = h('div', {class: 'pane'});
   private requested = '';
@@ -131,7 +142,7 @@ export class SummaryView implements ViewPart {
         // Not a function that goroutines start in: the profile shows where it is.
         else app.store.set({view: 'profile', params: {...app.store.state.params, 'profile.find': where.function}});
       }).catch(() => {});
-    }}, h('span', {class: 'dim'}, kind === 'culprits' ? 'culprit ' : 'victim '), nameForms(where.function).slice(0, 2).pop()!);
+    }}, h('span', {class: 'dim'}, kind === 'culprits' ? 'culprit ' : 'victim '), shortName(where.function));
   }
 
   private show(s: Summary) {
@@ -161,7 +172,7 @@ export class SummaryView implements ViewPart {
     const list = suspicions.map((x) => h('li', null,
       x.cost_ns !== undefined ? h('b', {class: 'cost', title: 'The time that goroutines lost'}, x.cost_ns ? duration(x.cost_ns) : '') : null,
       h('span', {class: 'name text'}, x.text),
-      h('span', {class: 'links'}, (['culprits', 'victims'] as const).map((kind) => (x[kind] ?? []).slice(0, 3).map((w) => this.functionLink(kind, w)))),
+      h('span', {class: 'links'}, (['culprits', 'victims'] as const).map((kind) => unique(x[kind] ?? []).slice(0, 2).map((w) => this.functionLink(kind, w)))),
       typeof x.begin_ns === 'number' ? h('button', {class: 'link', onclick: () => this.follow(x)}, 'Show in the timeline') : null,
       viewOfCommand(x.command) ? h('button', {class: 'link', onclick: () => this.follow({...x, begin_ns: null})}, `More: ${x.command.split(' ')[0]}`) : null));
     this.at = -1;

@@ -6,7 +6,7 @@ import {pathShares, shortFile} from '../src/details';
 import {goroutineOfLine, timeOfLine} from '../src/events';
 import {looksLikeTime} from '../src/search';
 import {rowsOf} from '../src/sql';
-import {viewOfCommand, withLongest} from '../src/summary';
+import {unique, viewOfCommand, withLongest} from '../src/summary';
 import {bars, bounds, bucketBounds, cellText, columnsOf, filterRows, kindOf, largest, sortRows, statesOf} from '../src/table_model';
 
 const rows: Row[] = [
@@ -76,6 +76,12 @@ test('latencies get the place of the longest', () => {
   const longest = {begin_ns: 5};
   assert.deepEqual(withLongest([{kind: 'blocked', reason: 'sync'}, {kind: 'pause', reason: ''}], [{kind: 'blocked', reason: 'sync', longest}]),
                    [{kind: 'blocked', reason: 'sync', longest}, {kind: 'pause', reason: '', longest: null}]);
+});
+
+test('functions to blame are named once', () => {
+  const at = (name: string, line: number) => ({function: name, line});
+  assert.deepEqual(unique([at('a', 1), at('b', 2), at('a', 3)]), [at('a', 1), at('b', 2)]);
+  assert.deepEqual(unique([]), []);
 });
 
 test('shares of a critical path add up', () => {
