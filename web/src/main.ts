@@ -47,6 +47,7 @@ class Page implements App {
   private readonly views = new Map<View, ViewPart & {root: HTMLElement}>();
   private readonly host = h('div', {id: 'view'});
   private readonly banner = h('div', {id: 'banner', role: 'status'});
+  private readonly toast = h('div', {id: 'toast', role: 'status', hidden: true});
   private readonly facts = h('span', {class: 'facts dim cut'});
   private readonly file = h('span', {class: 'file cut'});
   private readonly progress = h('div', {id: 'progress'});
@@ -56,7 +57,7 @@ class Page implements App {
   private jump = false;
   private gone = false;
   private message = '';
-  private messageTimer = 0;
+  private toastTimer = 0;
   private readonly dark = window.matchMedia('(prefers-color-scheme: dark)');
 
   constructor(transport: Transport) {
@@ -92,7 +93,7 @@ class Page implements App {
           h('button', {title: 'Keys', onclick: () => this.toggleHelp()}, h('kbd', null, '?')), this.progress),
         this.banner, this.overview.root,
         h('nav', {role: 'tablist'}, tabs, h('span', {class: 'grow'}), this.legend),
-        h('main', null, this.host, this.details.root), this.help.root);
+        h('main', null, this.host, this.details.root), this.toast, this.help.root);
   }
 
   /** Asks for the trace until all of it is read; views are shown from the first answer on. */
@@ -194,10 +195,10 @@ class Page implements App {
   }
 
   say(text: string) {
-    this.message = text;
-    this.showBanner();
-    clearTimeout(this.messageTimer);
-    this.messageTimer = window.setTimeout(() => { this.message = ''; this.showBanner(); }, 6000);
+    replace(this.toast, text);
+    this.toast.hidden = false;
+    clearTimeout(this.toastTimer);
+    this.toastTimer = window.setTimeout(() => { this.toast.hidden = true; }, 5000);
   }
 
   focusSearch() { this.search.focus(); }
