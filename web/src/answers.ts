@@ -12,12 +12,12 @@ export interface Trace {
   version: string;
   procs: number[];
   threads: number[];
-  wall_begin: string | null;
+  wall_begin: string|null;
   groups: number;
   tasks: number;
   states: string[];
-  fault: string | null;
-  note: string | null;
+  fault: string|null;
+  note: string|null;
 }
 
 export type Totals = Record<string, number>;
@@ -58,23 +58,47 @@ export interface Lanes {
   skipped: string[];
 }
 
-export interface Group { id: string; name: string; goroutines: number; totals: Totals }
-export interface Groups { total: number; groups: Group[] }
-export interface Member { id: string; begin: number; end: number; begins: boolean; ends: boolean }
-export interface Members { total: number; members: Member[] }
-export interface Frame { func: string; file: string; line: number }
+export interface Group {
+  id: string;
+  name: string;
+  goroutines: number;
+  totals: Totals
+}
+export interface Groups {
+  total: number;
+  groups: Group[]
+}
+export interface Member {
+  id: string;
+  begin: number;
+  end: number;
+  begins: boolean;
+  ends: boolean
+}
+export interface Members {
+  total: number;
+  members: Member[]
+}
+export interface Frame {
+  func: string;
+  file: string;
+  line: number
+}
 
 export interface Cause {
   kind: string;
-  lane?: string | null;
-  at?: number | null;
+  lane?: string|null;
+  at?: number|null;
   name?: string;
-  p?: number | null;
-  m?: number | null;
+  p?: number|null;
+  m?: number|null;
   stack?: Frame[];
 }
 
-export interface Place { lane: string; at: number }
+export interface Place {
+  lane: string;
+  at: number
+}
 
 export interface Span {
   lane: string;
@@ -86,40 +110,51 @@ export interface Span {
   state: string;
   go_state?: string;
   reason?: string;
-  goroutine: number | null;
-  p?: number | null;
-  m?: number | null;
+  goroutine: number|null;
+  p?: number|null;
+  m?: number|null;
   stack?: Frame[];
-  begun_by?: Cause | null;
-  ended_by?: Cause | null;
+  begun_by?: Cause|null;
+  ended_by?: Cause|null;
   wakes?: {lane: string, at: number, name: string}[];
-  previous?: Place | null;
-  next?: Place | null;
+  previous?: Place|null;
+  next?: Place|null;
   regions?: {type: string, task: number, begin: number, end: number}[];
 }
 
 /** time, from, to, runs */
 export type ArrowRow = [number, number, number, number];
-export interface Arrows { total: number; arrows: ArrowRow[] }
+export interface Arrows {
+  total: number;
+  arrows: ArrowRow[]
+}
 
 /** begin, duration, name, count */
 export type MarkRow = [number, number, number, number];
-export interface Marks { names: string[]; cycles: MarkRow[]; stops: MarkRow[] }
+export interface Marks {
+  names: string[];
+  cycles: MarkRow[];
+  stops: MarkRow[]
+}
 
 /** begin, duration, name, goroutine, depth */
 export type RegionRow = [number, number, number, number, number];
 export interface TaskLane {
   task: number;
   type: number;
-  parent: number | null;
+  parent: number|null;
   begin: number;
   duration: number;
   begins: boolean;
   ends: boolean;
-  goroutine: number | null;
+  goroutine: number|null;
   regions: RegionRow[];
 }
-export interface TaskLanes { total: number; names: string[]; tasks: TaskLane[] }
+export interface TaskLanes {
+  total: number;
+  names: string[];
+  tasks: TaskLane[]
+}
 
 export interface Search {
   groups: {id: string, name: string, goroutines: number}[];
@@ -131,9 +166,18 @@ export interface Search {
 
 /** parent, name, value, self */
 export type FlameRow = [number, number, number, number];
-export interface Flame { unit: string; total: number; nodes_left_out: number; names: string[]; nodes: FlameRow[] }
+export interface Flame {
+  unit: string;
+  total: number;
+  nodes_left_out: number;
+  names: string[];
+  nodes: FlameRow[]
+}
 
-/** The answer of a command: its name, whether it is complete, and rows under a name that depends on the command. */
+/**
+ * The answer of a command: its name, whether it is complete, and rows under a name that depends on
+ * the command.
+ */
 export interface CommandAnswer {
   file: string;
   complete: boolean;
@@ -147,7 +191,7 @@ export interface Piece {
   end_ns: number;
   length_ns: number;
   depth: number;
-  g: number | null;
+  g: number|null;
   state: string;
   reason: string;
   woken_by: string;
@@ -156,4 +200,8 @@ export interface Piece {
   stack: string;
 }
 
-export interface Query { columns: string[]; rows: unknown[][]; more: boolean }
+export interface Query {
+  columns: string[];
+  rows: unknown[][];
+  more: boolean
+}

@@ -4,7 +4,7 @@ import {App} from './app';
 import {fitCanvas, h, replace, textWidth} from './dom';
 
 export interface ChartData {
-  kind: 'line' | 'stack' | 'bars';
+  kind: 'line'|'stack'|'bars';
   title: string;
   x: number[];
   widths?: number[];
@@ -15,7 +15,7 @@ export interface ChartData {
   most: number;
   xText: (x: number) => string;
   yText: (y: number) => string;
-  click?: ((index: number) => void) | undefined;
+  click?: ((index: number) => void)|undefined;
 }
 
 const LEFT = 64, RIGHT = 16, TOP = 24, BOTTOM = 20, HEIGHT = 150;
@@ -32,8 +32,13 @@ export class Chart {
     this.canvas.style.cursor = data.click ? 'pointer' : '';
     new ResizeObserver(() => this.draw()).observe(this.root);
     this.canvas.addEventListener('pointermove', (event) => this.hover(event.offsetX));
-    this.canvas.addEventListener('pointerleave', () => { this.tip.hidden = true; });
-    this.canvas.addEventListener('click', (event) => { const i = this.index(event.offsetX); if (i >= 0) data.click?.(i); });
+    this.canvas.addEventListener('pointerleave', () => {
+      this.tip.hidden = true;
+    });
+    this.canvas.addEventListener('click', (event) => {
+      const i = this.index(event.offsetX);
+      if (i >= 0) data.click?.(i);
+    });
   }
 
   private get end(): number {
@@ -51,7 +56,10 @@ export class Chart {
     let best = -1, distance = Infinity;
     for (let i = 0; i < x.length; i++) {
       const at = kind === 'line' ? this.px(x[i]!) : (this.px(x[i]!) + this.px(this.next(i))) / 2;
-      if (Math.abs(at - px) < distance) { distance = Math.abs(at - px); best = i; }
+      if (Math.abs(at - px) < distance) {
+        distance = Math.abs(at - px);
+        best = i;
+      }
     }
     return best;
   }
@@ -79,13 +87,20 @@ export class Chart {
       context.fillRect(LEFT, Math.round(py(y)), width - LEFT - RIGHT, 1);
       context.fillStyle = palette.dim;
       const text = data.yText(y);
-      if (y > 0 || data.kind !== 'bars') context.fillText(text, LEFT - 8 - textWidth(context, text), py(y));
+      if (y > 0 || data.kind !== 'bars')
+        context.fillText(text, LEFT - 8 - textWidth(context, text), py(y));
     }
     let free = 0;
     const first = data.x[0] ?? 0;
-    const ticks = data.xTicks ?? Array.from({length: 9}, (_, i) => first + (this.end - first) * i / 8);
+    const ticks =
+        data.xTicks ?? Array.from({length: 9}, (_, i) => first + (this.end - first) * i / 8);
     for (const tick of ticks) {
-      const text = data.xText(tick), x = Math.max(LEFT, Math.min(width - textWidth(context, text) - 2, this.px(tick) - textWidth(context, text) / 2));
+      const text = data.xText(tick),
+            x = Math.max(
+                LEFT,
+                Math.min(
+                    width - textWidth(context, text) - 2,
+                    this.px(tick) - textWidth(context, text) / 2));
       if (x < free) continue;
       context.fillText(text, x, bottom + 11);
       free = x + textWidth(context, text) + 16;
@@ -93,7 +108,12 @@ export class Chart {
     if (data.kind === 'line') {
       for (const {values, color} of data.series) this.line(context, values, color, py, false);
       context.fillStyle = data.series[0]?.color ?? palette.fg;
-      if (data.x.length < 60) data.x.forEach((x, i) => { context.beginPath(); context.arc(this.px(x), py(data.series[0]!.values[i]!), 2.5, 0, 7); context.fill(); });
+      if (data.x.length < 60)
+        data.x.forEach((x, i) => {
+          context.beginPath();
+          context.arc(this.px(x), py(data.series[0]!.values[i]!), 2.5, 0, 7);
+          context.fill();
+        });
     } else {
       data.x.forEach((x, i) => {
         let sum = 0;
@@ -103,7 +123,9 @@ export class Chart {
           if (v <= 0) continue;
           context.fillStyle = color;
           const tall = Math.max(data.kind === 'bars' ? 1.5 : 0, py(sum) - py(sum + v));
-          context.fillRect(from, py(sum) - tall, Math.max(1, to - from - (data.kind === 'bars' && to - from > 3 ? 1 : 0)), tall);
+          context.fillRect(
+              from, py(sum) - tall,
+              Math.max(1, to - from - (data.kind === 'bars' && to - from > 3 ? 1 : 0)), tall);
           sum += v;
         }
       });
@@ -114,13 +136,18 @@ export class Chart {
     }
   }
 
-  private line(context: CanvasRenderingContext2D, values: number[], color: string, py: (y: number) => number, middle: boolean, width = 1.3) {
+  private line(
+      context: CanvasRenderingContext2D, values: number[], color: string, py: (y: number) => number,
+      middle: boolean, width = 1.3) {
     context.strokeStyle = color;
     context.lineWidth = width;
     context.beginPath();
     this.data.x.forEach((x, i) => {
       const at = middle ? (this.px(x) + this.px(this.next(i))) / 2 : this.px(x);
-      if (i === 0) context.moveTo(at, py(values[i]!)); else context.lineTo(at, py(values[i]!));
+      if (i === 0)
+        context.moveTo(at, py(values[i]!));
+      else
+        context.lineTo(at, py(values[i]!));
     });
     context.stroke();
     context.lineWidth = 1;
@@ -130,12 +157,16 @@ export class Chart {
     const i = this.index(px), {data} = this;
     if (i < 0) return;
     const to = data.kind === 'bars' ? ` to ${data.xText(this.next(i))}` : '';
-    replace(this.tip, h('div', {class: 'dim'}, `${data.xText(data.x[i]!)}${to}`),
-            data.kind === 'stack' ? h('div', null, `${data.yText(data.series.reduce((s, {values}) => s + values[i]!, 0))} Ps at work`) :
+    replace(
+        this.tip, h('div', {class: 'dim'}, `${data.xText(data.x[i]!)}${to}`),
+        data.kind === 'stack' ?
+            h('div', null,
+              `${data.yText(data.series.reduce((s, {values}) => s + values[i]!, 0))} Ps at work`) :
             data.series.map(({values}) => h('div', null, data.yText(values[i]!))),
-            data.line ? h('div', null, `${data.yText(data.line.values[i]!)} waiting to run`) : null);
+        data.line ? h('div', null, `${data.yText(data.line.values[i]!)} waiting to run`) : null);
     this.tip.hidden = false;
-    this.tip.style.left = `${Math.max(4, Math.min(px + 12, this.root.clientWidth - this.tip.offsetWidth - 8))}px`;
+    this.tip.style.left =
+        `${Math.max(4, Math.min(px + 12, this.root.clientWidth - this.tip.offsetWidth - 8))}px`;
     this.tip.style.top = '26px';
   }
 }

@@ -3,10 +3,14 @@
 import {Columns, Lanes, SpanRow} from './answers';
 
 const VALUES = new Uint8Array(128).fill(255);
-'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'.split('')
-    .forEach((c, i) => { VALUES[c.charCodeAt(0)] = i; });
+'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'.split('').forEach((c, i) => {
+  VALUES[c.charCodeAt(0)] = i;
+});
 
-/** The bytes of a Base64 text, cut or filled with zeros to `length`, since a broken answer must not break drawing. */
+/**
+ * The bytes of a Base64 text, cut or filled with zeros to `length`, since a broken answer must not
+ * break drawing.
+ */
 export function decodeBytes(text: string, length: number): Uint8Array {
   const out = new Uint8Array(length);
   let bits = 0, have = 0, at = 0;
@@ -25,7 +29,8 @@ export function decodeBytes(text: string, length: number): Uint8Array {
 }
 
 /** Columns by the code of their state, in ascending order of codes. */
-export function decodeColumns(columns: Columns, states: string[], count: number): [number, Uint8Array][] {
+export function decodeColumns(
+    columns: Columns, states: string[], count: number): [number, Uint8Array][] {
   const out: [number, Uint8Array][] = [];
   for (const name of Object.keys(columns)) {
     const code = states.indexOf(name);
@@ -42,8 +47,8 @@ export interface LaneTile {
   count: number;
   full: number;
   columns: [number, Uint8Array][];
-  longest: Uint8Array | null;
-  longestStates: Uint8Array | null;
+  longest: Uint8Array|null;
+  longestStates: Uint8Array|null;
   spans: SpanRow[];
   /** The names that spans refer to. */
   names: string[];
@@ -72,10 +77,12 @@ export function wholeSpans(tiles: LaneTile[]): WholeSpan[] {
   for (const tile of tiles) {
     for (const [begin, length, state, subject, name, cut] of tile.wide) {
       const last = out[out.length - 1], text = tile.names[name] ?? '';
-      if (last && (cut & 1) !== 0 && (last.cut & 2) !== 0 && last.end === begin && last.state === state && last.subject === subject && last.name === text) {
+      if (last && (cut & 1) !== 0 && (last.cut & 2) !== 0 && last.end === begin &&
+          last.state === state && last.subject === subject && last.name === text) {
         last.end = begin + length;
         last.cut = (last.cut & 1) | (cut & 2);
-      } else out.push({begin, end: begin + length, state, subject, name: text, cut});
+      } else
+        out.push({begin, end: begin + length, state, subject, name: text, cut});
     }
   }
   return out;
@@ -89,17 +96,26 @@ export function decodeLanes(answer: Lanes, states: string[]): Map<string, LaneTi
   for (const lane of answer.lanes) {
     const columns = decodeColumns(lane.columns, states, answer.count);
     const tile: LaneTile = {
-      id: lane.id, name: lane.name, begin: answer.begin, step: answer.step, count: answer.count, full: lane.full,
+      id: lane.id,
+      name: lane.name,
+      begin: answer.begin,
+      step: answer.step,
+      count: answer.count,
+      full: lane.full,
       columns,
       longest: lane.longest ? decodeBytes(lane.longest, answer.count) : null,
       longestStates: lane.longest_states ? decodeBytes(lane.longest_states, answer.count) : null,
-      spans: lane.spans ?? [], names: answer.names, peak: 0,
-      wide: (lane.spans ?? []).filter((span) => span[1] >= WIDE_COLUMNS * answer.step || span[5] !== 0),
+      spans: lane.spans ?? [],
+      names: answer.names,
+      peak: 0,
+      wide: (lane.spans ??
+             []).filter((span) => span[1] >= WIDE_COLUMNS * answer.step || span[5] !== 0),
     };
     if (lane.id.startsWith('group:')) {
       for (let k = 0; k < answer.count; k++) {
         let sum = 0;
-        for (const [code, bytes] of columns) if (GROUP_STATES.includes(code)) sum += bytes[k]!;
+        for (const [code, bytes] of columns)
+          if (GROUP_STATES.includes(code)) sum += bytes[k]!;
         tile.peak = Math.max(tile.peak, sum);
       }
       tile.peak = tile.peak / 255 * lane.full / answer.step;
@@ -110,11 +126,14 @@ export function decodeLanes(answer: Lanes, states: string[]): Map<string, LaneTi
 }
 
 /** The span of a tile at a time, or null if there is none. */
-export function spanAt(tile: Pick<LaneTile, 'spans'>, at: number): SpanRow | null {
+export function spanAt(tile: Pick<LaneTile, 'spans'>, at: number): SpanRow|null {
   let low = 0, high = tile.spans.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (tile.spans[middle]![0] <= at) low = middle + 1; else high = middle;
+    if (tile.spans[middle]![0] <= at)
+      low = middle + 1;
+    else
+      high = middle;
   }
   const span = tile.spans[low - 1];
   return span && at < span[0] + span[1] ? span : null;
@@ -124,7 +143,8 @@ export function spanAt(tile: Pick<LaneTile, 'spans'>, at: number): SpanRow | nul
 export function sharesAt(tile: LaneTile, at: number): [number, number][] {
   const k = Math.floor((at - tile.begin) / tile.step);
   if (k < 0 || k >= tile.count) return [];
-  return tile.columns.map(([code, bytes]): [number, number] => [code, bytes[k]! / 255]).filter(([, share]) => share > 0);
+  return tile.columns.map(([code, bytes]): [number, number] => [code, bytes[k]! / 255])
+      .filter(([, share]) => share > 0);
 }
 
 /** The largest power of two that is not more than the time of a pixel, and at least 1. */

@@ -2,17 +2,23 @@
 
 import {visible} from './format';
 
-type Child = Node | string | number | null | undefined | false | Child[];
-type Props = Record<string, string | number | boolean | null | undefined | ((event: never) => void)>;
+type Child = Node|string|number|null|undefined|false|Child[];
+type Props = Record<string, string|number|boolean|null|undefined|((event: never) => void)>;
 
-export function h<K extends keyof HTMLElementTagNameMap>(tag: K, props: Props | null = null, ...children: Child[]):
-    HTMLElementTagNameMap[K] {
+export function h<K extends keyof HTMLElementTagNameMap>(
+    tag: K, props: Props|null = null, ...children: Child[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   if (props) {
     for (const [key, value] of Object.entries(props)) {
       if (value === null || value === undefined || value === false) continue;
-      if (typeof value === 'function') element.addEventListener(key.slice(2), value as EventListener);
-      else element.setAttribute(key, value === true ? '' : key === 'title' ? visible(String(value)) : String(value));
+      if (typeof value === 'function')
+        element.addEventListener(key.slice(2), value as EventListener);
+      else
+        element.setAttribute(
+            key,
+            value === true      ? '' :
+                key === 'title' ? visible(String(value)) :
+                                  String(value));
     }
   }
   append(element, children);
@@ -22,8 +28,11 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, props: Props | 
 export function append(parent: Node, children: Child[]) {
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue;
-    if (Array.isArray(child)) append(parent, child);
-    else parent.appendChild(typeof child === 'object' ? child : document.createTextNode(visible(String(child))));
+    if (Array.isArray(child))
+      append(parent, child);
+    else
+      parent.appendChild(
+          typeof child === 'object' ? child : document.createTextNode(visible(String(child))));
   }
 }
 
@@ -33,11 +42,16 @@ export function replace(parent: Node, ...children: Child[]) {
 }
 
 export function stateMark(state: string): HTMLElement {
-  return h('i', {class: `mark state-${/^[a-z]+$/.test(state) ? state : 'idle'}`});
+  const plain = /^[a-z]+$/.test(state);
+  return h('i', {class: `mark state-${plain ? state : 'idle'}`});
 }
 
-/** A canvas of the size of its box, in the pixels of the screen; returns its context, or null if it is not visible. */
-export function fitCanvas(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D | null {
+/**
+ * A canvas of the size of its box, in the pixels of the screen; returns its context, or null if it
+ * is not visible.
+ */
+export function fitCanvas(
+    canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D|null {
   const ratio = pixelRatio();
   const w = Math.max(1, Math.round(width * ratio)), t = Math.max(1, Math.round(height * ratio));
   if (canvas.width !== w) canvas.width = w;

@@ -1,5 +1,5 @@
-// Draws lanes. What is shorter than a few pixels is painted once into a picture of its tile, which only has to be
-// copied while one scrolls and zooms; longer spans are drawn with their names.
+// Draws lanes. What is shorter than a few pixels is painted once into a picture of its tile, which
+// only has to be copied while one scrolls and zooms; longer spans are drawn with their names.
 
 import {MarkRow, TaskLane} from './answers';
 import {filters, SpanFilter} from './app';
@@ -13,7 +13,10 @@ import {Scale} from './layout';
 const STACK = [1, 6, 7, 3, 2, 4, 5, 8];
 const GROUP_PIXELS = 64;
 
-interface Picture { canvas: HTMLCanvasElement; key: string }
+interface Picture {
+  canvas: HTMLCanvasElement;
+  key: string
+}
 /** The pictures that were used last come last; the first ones go when they are too many. */
 const pictures = new Map<LaneTile, Picture[]>();
 const MAX_PIXELS = 24e6;
@@ -36,11 +39,13 @@ function picturesOf(tile: LaneTile): Picture[] {
 
 
 export function matches(filter: SpanFilter, state: number, length: number, name: string): boolean {
-  return (filter.state === null || filter.state === state) && (filter.min === 0 || length >= filter.min) &&
+  return (filter.state === null || filter.state === state) &&
+      (filter.min === 0 || length >= filter.min) &&
       (filter.text === '' || name.toLowerCase().includes(filter.text));
 }
 
-function picture(tile: LaneTile, height: number, palette: Palette, filter: SpanFilter): HTMLCanvasElement {
+function picture(
+    tile: LaneTile, height: number, palette: Palette, filter: SpanFilter): HTMLCanvasElement {
   const group = tile.id.startsWith('group:');
   const rows = group ? GROUP_PIXELS : Math.max(1, Math.round(height * pixelRatio()));
   const key = `${rows} ${palette.version} ${filter.state} ${filter.text} ${filter.min}`;
@@ -65,16 +70,21 @@ function picture(tile: LaneTile, height: number, palette: Palette, filter: SpanF
 }
 
 /** Exported for tests: paints a tile, column by column. */
-export function paint(image: {data: Uint8ClampedArray, width: number}, tile: LaneTile, rows: number, palette: Palette,
-                      filter: SpanFilter, group: boolean) {
+export function paint(
+    image: {data: Uint8ClampedArray, width: number}, tile: LaneTile, rows: number, palette: Palette,
+    filter: SpanFilter, group: boolean) {
   const {data} = image, width = tile.count;
   const order = (group ? GROUP_STATES : STACK)
-      .map((code) => [code, tile.columns.find(([c]) => c === code)?.[1]] as const).filter(([, bytes]) => bytes);
+                    .map((code) => [code, tile.columns.find(([c]) => c === code)?.[1]] as const)
+                    .filter(([, bytes]) => bytes);
   const filtered = filters(filter);
   const full = group ? Math.max(1e-9, tile.peak * tile.step / tile.full * 255) : 255;
   const put = (x: number, y: number, code: number, alpha: number) => {
     const [r, g, b] = palette.rgb[code]!, i = (y * width + x) * 4;
-    data[i] = r; data[i + 1] = g; data[i + 2] = b; data[i + 3] = alpha;
+    data[i] = r;
+    data[i + 1] = g;
+    data[i + 2] = b;
+    data[i + 3] = alpha;
   };
   for (let k = 0; k < width; k++) {
     let sum = 0;
@@ -84,12 +94,14 @@ export function paint(image: {data: Uint8ClampedArray, width: number}, tile: Lan
       const from = sum / full * rows;
       sum += value;
       const to = Math.min(rows, sum / full * rows);
-      const dim = filtered && (filter.state === null ? filter.min > 0 || filter.text !== '' : filter.state !== code);
+      const dim = filtered &&
+          (filter.state === null ? filter.min > 0 || filter.text !== '' : filter.state !== code);
       const most = dim ? 50 : 255;
-      // The pixel in which one state ends and the next begins goes to the one that has more of it, and a share below
-      // one pixel is faint rather than invisible.
+      // The pixel in which one state ends and the next begins goes to the one that has more of it,
+      // and a share below one pixel is faint rather than invisible.
       const first = Math.round(from), last = Math.round(to);
-      if (last > first) for (let y = first; y < last; y++) put(k, rows - 1 - y, code, most);
+      if (last > first)
+        for (let y = first; y < last; y++) put(k, rows - 1 - y, code, most);
       else if (first < rows && data[((rows - 1 - first) * width + k) * 4 + 3] === 0) {
         put(k, rows - 1 - first, code, Math.max(70, (to - from) * 255) * most / 255);
       }
@@ -97,7 +109,8 @@ export function paint(image: {data: Uint8ClampedArray, width: number}, tile: Lan
     if (!group && tile.longest && tile.longestStates && tile.longest[k]! >= 100 && sum < 200) {
       const code = tile.longestStates[k]!;
       const dim = filtered && filter.state !== code;
-      if (code > 0 && code < 9 && !dim) for (let y = 0; y < Math.max(2, rows / 9); y++) put(k, y, code, 255);
+      if (code > 0 && code < 9 && !dim)
+        for (let y = 0; y < Math.max(2, rows / 9); y++) put(k, y, code, 255);
     }
   }
   for (const span of tile.spans) {
@@ -119,7 +132,10 @@ export interface Pen {
   palette: Palette;
   scale: Scale;
   filter: SpanFilter;
-  /** Whether pictures are smoothed: not while they move, since that takes most of the time of a frame. */
+  /**
+   * Whether pictures are smoothed: not while they move, since that takes most of the time of a
+   * frame.
+   */
   smooth: boolean;
 }
 
@@ -140,7 +156,8 @@ export function drawLane(pen: Pen, tiles: LaneTile[], y: number, height: number,
   const right = scale.left + scale.width;
   for (const tile of tiles) {
     if (over) {
-      const x = Math.max(scale.left, scale.x(tile.begin)), end = Math.min(right, scale.x(tile.begin + tile.count * tile.step));
+      const x = Math.max(scale.left, scale.x(tile.begin)),
+            end = Math.min(right, scale.x(tile.begin + tile.count * tile.step));
       context.fillStyle = palette.bg;
       context.fillRect(x, y, end - x, height);
     }
@@ -151,7 +168,8 @@ export function drawLane(pen: Pen, tiles: LaneTile[], y: number, height: number,
   const goroutine = tiles[0]!.id.startsWith('g:');
   for (const span of wholeSpans(tiles)) {
     if (span.end <= scale.from || span.begin >= scale.to || span.end - span.begin < least) continue;
-    const x = Math.max(scale.left - 2, scale.x(span.begin)), end = Math.min(right + 2, scale.x(span.end));
+    const x = Math.max(scale.left - 2, scale.x(span.begin)),
+          end = Math.min(right + 2, scale.x(span.end));
     const dim = filtered && !matches(pen.filter, span.state, span.end - span.begin, span.name);
     if (dim) {
       context.fillStyle = palette.bg;
@@ -159,11 +177,14 @@ export function drawLane(pen: Pen, tiles: LaneTile[], y: number, height: number,
     }
     context.globalAlpha = dim ? 0.2 : 1;
     context.fillStyle = palette.states[span.state] ?? palette.dim;
-    context.fillRect(x, y, Math.max(1, end - x - (end - x > 3 && (span.cut & 2) === 0 ? 0.75 : 0)), height);
+    context.fillRect(
+        x, y, Math.max(1, end - x - (end - x > 3 && (span.cut & 2) === 0 ? 0.75 : 0)), height);
     context.globalAlpha = 1;
     if (end - x > 26 && height >= 12 && !dim) {
-      label(pen, spanText(span, goroutine), span.cut ? 0 : span.end - span.begin, Math.max(x, scale.left) + 4, Math.min(end, right) - 5,
-            y + height / 2, palette.on[span.state] ?? palette.fg);
+      label(
+          pen, spanText(span, goroutine), span.cut ? 0 : span.end - span.begin,
+          Math.max(x, scale.left) + 4, Math.min(end, right) - 5, y + height / 2,
+          palette.on[span.state] ?? palette.fg);
     }
   }
 }
@@ -178,7 +199,8 @@ function spanText(span: WholeSpan, goroutine: boolean): string {
 const fitted = new Map<string, string>();
 
 /** A name, in a form that fits, and a duration if there is room left. */
-export function label(pen: Pen, name: string, length: number, x: number, end: number, middle: number, color: string) {
+export function label(
+    pen: Pen, name: string, length: number, x: number, end: number, middle: number, color: string) {
   const {context} = pen;
   const room = Math.floor(end - x);
   if (room < 12) return;
@@ -203,19 +225,24 @@ export function label(pen: Pen, name: string, length: number, x: number, end: nu
 }
 
 /** Draws a group of goroutines as areas; `most` is the number at the top. */
-export function drawGroup(pen: Pen, tile: LaneTile, y: number, height: number, most: number, over: boolean) {
+export function drawGroup(
+    pen: Pen, tile: LaneTile, y: number, height: number, most: number, over: boolean) {
   if (over) {
     const {scale, context} = pen;
-    const x = Math.max(scale.left, scale.x(tile.begin)), end = Math.min(scale.left + scale.width, scale.x(tile.begin + tile.count * tile.step));
+    const x = Math.max(scale.left, scale.x(tile.begin)),
+          end = Math.min(scale.left + scale.width, scale.x(tile.begin + tile.count * tile.step));
     context.fillStyle = pen.palette.bg;
     context.fillRect(x, y, end - x, height);
   }
   const part = most > 0 ? Math.min(1, tile.peak / most) * height : 0;
-  if (part > 0) copy(pen, tile, picture(tile, height, pen.palette, pen.filter), y + height - part, part);
+  if (part > 0)
+    copy(pen, tile, picture(tile, height, pen.palette, pen.filter), y + height - part, part);
 }
 
 /** Fills a box with hatching, for a world that stands still. */
-export function hatch(context: CanvasRenderingContext2D, x: number, y: number, width: number, height: number, color: string) {
+export function hatch(
+    context: CanvasRenderingContext2D, x: number, y: number, width: number, height: number,
+    color: string) {
   context.save();
   context.beginPath();
   context.rect(x, y, width, height);
@@ -231,25 +258,33 @@ export function hatch(context: CanvasRenderingContext2D, x: number, y: number, w
   context.restore();
 }
 
-export function drawMarks(pen: Pen, rows: MarkRow[], names: string[], y: number, height: number, stops: boolean) {
+export function drawMarks(
+    pen: Pen, rows: MarkRow[], names: string[], y: number, height: number, stops: boolean) {
   const {context, palette, scale} = pen;
   for (const [begin, length, name, count] of rows) {
     if (begin + length < scale.from || begin > scale.to) continue;
-    const x = Math.max(scale.left - 2, scale.x(begin)), end = Math.min(scale.left + scale.width + 2, scale.x(begin + length));
+    const x = Math.max(scale.left - 2, scale.x(begin)),
+          end = Math.min(scale.left + scale.width + 2, scale.x(begin + length));
     const width = Math.max(stops ? 2 : 1, end - x);
     if (!stops) {
       context.fillStyle = palette.states[6]!;
       context.fillRect(x, y + 3, width, height - 6);
-      if (count === 1 && width > 60) label(pen, 'mark phase', length, Math.max(x, scale.left) + 4, end - 4, y + height / 2, palette.on[6]!);
+      if (count === 1 && width > 60)
+        label(
+            pen, 'mark phase', length, Math.max(x, scale.left) + 4, end - 4, y + height / 2,
+            palette.on[6]!);
       continue;
     }
     if (width < 4) {
       context.fillStyle = palette.fg;
       context.fillRect(x, y + 3, width, height - 6);
-    } else hatch(context, x, y + 3, width, height - 6, palette.fg);
-    const text = visible((names[name] ?? '').replace(/^stop-the-world \((.*)\)$/, '$1').slice(0, 200));
+    } else
+      hatch(context, x, y + 3, width, height - 6, palette.fg);
+    const text =
+        visible((names[name] ?? '').replace(/^stop-the-world \((.*)\)$/, '$1').slice(0, 200));
     if (count === 1 && width > 90) {
-      const from = Math.max(x, scale.left) + 6, room = Math.min(width - 12, textWidth(context, `${text} ${duration(length)}`) + 16);
+      const from = Math.max(x, scale.left) + 6,
+            room = Math.min(width - 12, textWidth(context, `${text} ${duration(length)}`) + 16);
       context.fillStyle = palette.bg;
       context.fillRect(from - 2, y + 3, room, height - 6);
       label(pen, text, length, from + 2, from + room - 2, y + height / 2, palette.fg);
@@ -257,7 +292,8 @@ export function drawMarks(pen: Pen, rows: MarkRow[], names: string[], y: number,
   }
 }
 
-export function drawTask(pen: Pen, task: TaskLane, names: string[], y: number, height: number, selected: boolean) {
+export function drawTask(
+    pen: Pen, task: TaskLane, names: string[], y: number, height: number, selected: boolean) {
   const {context, palette, scale} = pen;
   const x = Math.max(scale.left - 3, scale.x(task.begin));
   const end = Math.min(scale.left + scale.width + 3, scale.x(task.begin + task.duration));
@@ -267,7 +303,8 @@ export function drawTask(pen: Pen, task: TaskLane, names: string[], y: number, h
   let shown = 0;
   // Deeper regions are drawn over the ones around them, a little smaller.
   for (const [begin, length, name, , depth] of [...task.regions].sort((a, b) => a[4] - b[4])) {
-    const from = Math.max(scale.left - 3, scale.x(begin)), to = Math.min(scale.left + scale.width + 3, scale.x(begin + length));
+    const from = Math.max(scale.left - 3, scale.x(begin)),
+          to = Math.min(scale.left + scale.width + 3, scale.x(begin + length));
     if (to < scale.left || from > scale.left + scale.width) continue;
     const inset = Math.min(4, depth);
     context.fillStyle = palette.dim;
@@ -275,12 +312,16 @@ export function drawTask(pen: Pen, task: TaskLane, names: string[], y: number, h
     context.fillRect(from, y + 3 + inset, Math.max(1, to - from - 1), height - 6 - inset);
     context.globalAlpha = 1;
     if (to - from > 26) {
-      label(pen, visible((names[name] ?? '').slice(0, 200)), length, Math.max(from, scale.left) + 4, to - 3, y + height / 2 - 1.5, palette.fg);
+      label(
+          pen, visible((names[name] ?? '').slice(0, 200)), length, Math.max(from, scale.left) + 4,
+          to - 3, y + height / 2 - 1.5, palette.fg);
       shown++;
     }
   }
   if (!shown && width > 40) {
-    label(pen, visible((names[task.type] ?? '').slice(0, 200)), task.duration, Math.max(x, scale.left) + 4, end - 4, y + height / 2 - 1.5, palette.fg);
+    label(
+        pen, visible((names[task.type] ?? '').slice(0, 200)), task.duration,
+        Math.max(x, scale.left) + 4, end - 4, y + height / 2 - 1.5, palette.fg);
   }
   context.strokeStyle = selected ? palette.select : palette.dim;
   context.lineWidth = selected ? 2 : 1;
@@ -289,7 +330,9 @@ export function drawTask(pen: Pen, task: TaskLane, names: string[], y: number, h
 }
 
 /** Draws the arrow of a wake-up from one row to another. */
-export function drawArrow(context: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number, color: string, strong: boolean) {
+export function drawArrow(
+    context: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number,
+    color: string, strong: boolean) {
   context.strokeStyle = color;
   context.fillStyle = color;
   context.lineWidth = strong ? 1.5 : 1;

@@ -17,7 +17,9 @@ export interface Forest {
 
 export function forest(flame: Flame): Forest {
   const children: number[][] = flame.nodes.map(() => []);
-  flame.nodes.forEach(([parent], i) => { if (parent >= 0 && parent < i) children[parent]!.push(i); });
+  flame.nodes.forEach(([parent], i) => {
+    if (parent >= 0 && parent < i) children[parent]!.push(i);
+  });
   return {flame, children};
 }
 
@@ -54,26 +56,40 @@ export function boxes({flame, children}: Forest, zoomed: number, least: number):
   return out;
 }
 
-export interface Heavy { name: number; self: number; total: number }
+export interface Heavy {
+  name: number;
+  self: number;
+  total: number
+}
 
 /**
- * The value of each function, itself and with its callees; recursion counts once. Heaviest first. In an inverted profile
- * the time of a function itself is what its roots have.
+ * The value of each function, itself and with its callees; recursion counts once. Heaviest first.
+ * In an inverted profile the time of a function itself is what its roots have.
  */
 export function heaviest({flame, children}: Forest, inverted = false): Heavy[] {
-  const self = new Map<number, number>(), total = new Map<number, number>(), open = new Map<number, number>();
+  const self = new Map<number, number>(), total = new Map<number, number>(),
+        open = new Map<number, number>();
   const stack: {node: number, leaving: boolean}[] = [{node: 0, leaving: false}];
   while (stack.length) {
     const {node, leaving} = stack.pop()!;
     const [, name, value, own] = flame.nodes[node] ?? [-1, 0, 0, 0] as FlameRow;
-    if (leaving) { open.set(name, open.get(name)! - 1); continue; }
-    self.set(name, (self.get(name) ?? 0) + (!inverted ? own : flame.nodes[node]?.[0] === 0 ? value : 0));
+    if (leaving) {
+      open.set(name, open.get(name)! - 1);
+      continue;
+    }
+    self.set(
+        name,
+        (self.get(name) ?? 0) +
+            (!inverted                        ? own :
+                 flame.nodes[node]?.[0] === 0 ? value :
+                                                0));
     if (!open.get(name)) total.set(name, (total.get(name) ?? 0) + value);
     open.set(name, (open.get(name) ?? 0) + 1);
     stack.push({node, leaving: true});
     for (const child of children[node] ?? []) stack.push({node: child, leaving: false});
   }
-  return [...self.keys()].filter((name) => name !== 0)
+  return [...self.keys()]
+      .filter((name) => name !== 0)
       .map((name) => ({name, self: self.get(name)!, total: total.get(name)!}))
       .sort((a, b) => b.self - a.self || b.total - a.total || a.name - b.name);
 }

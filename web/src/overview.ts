@@ -13,7 +13,8 @@ const STACK = [1, 6, 7, 3, 8];
 const TOP = 19, HANDLE = 7;
 
 /** What a press at `x` does to a window that is drawn from `from` to `to`. */
-export function grip(x: number, y: number, from: number, to: number, whole: boolean): 'new' | 'from' | 'to' | 'move' {
+export function grip(x: number, y: number, from: number, to: number, whole: boolean): 'new'|'from'|
+    'to'|'move' {
   if (whole) return 'new';
   const near = Math.min(HANDLE, Math.max(3, (to - from) / 3));
   if (Math.abs(x - from) <= near || (x < from && from - x <= HANDLE)) return 'from';
@@ -25,23 +26,32 @@ export class Overview {
   readonly root: HTMLElement;
   private readonly canvas = h('canvas', {tabindex: '0', 'aria-label': 'The whole trace'});
   private readonly tip = h('div', {class: 'tip', hidden: true});
-  private strip: Strip | null = null;
+  private strip: Strip|null = null;
   private columns: [number, Uint8Array][] = [];
   private mean = new Uint8Array(0);
   private max = new Uint8Array(0);
   private metrics: Record<string, Uint8Array> = {};
   private marks: Marks = {names: [''], cycles: [], stops: []};
-  private picture: HTMLCanvasElement | null = null;
+  private picture: HTMLCanvasElement|null = null;
   private pictureKey = '';
   private width = 0;
   private height = 0;
-  private drag: {kind: 'new' | 'from' | 'to' | 'move', x: number, at: number, from: number, to: number, moved: boolean} | null = null;
+  private drag: {
+    kind: 'new'|'from'|'to'|'move',
+    x: number,
+    at: number,
+    from: number,
+    to: number,
+    moved: boolean
+  }|null = null;
   private frame = 0;
   private generation = 0;
 
   constructor(private readonly app: App) {
     this.root = h('div', {id: 'strip'}, this.canvas, this.tip);
-    new ResizeObserver(() => { this.resize(); }).observe(this.root);
+    new ResizeObserver(() => {
+      this.resize();
+    }).observe(this.root);
     this.listen();
   }
 
@@ -49,28 +59,39 @@ export class Overview {
   load() {
     const generation = ++this.generation;
     const {requests} = this.app;
-    const fail = (error: unknown) => { if (!isAbort(error)) this.redraw(); };
-    requests.json<Strip>('strip').then((strip) => {
-      if (generation !== this.generation) return;
-      this.strip = strip;
-      this.columns = decodeColumns(strip.columns, this.app.trace.states, strip.count);
-      this.mean = decodeBytes(strip.runnable.mean, strip.count);
-      this.max = decodeBytes(strip.runnable.max ?? '', strip.count);
-      this.metrics = {};
-      for (const [name, metric] of Object.entries(strip.metrics)) this.metrics[name] = decodeBytes(metric.max, strip.count);
-      this.pictureKey = '';
-      this.redraw();
-    }).catch(fail);
-    requests.json<Marks>('marks').then((marks) => {
-      if (generation !== this.generation) return;
-      this.marks = marks;
-      this.pictureKey = '';
-      this.redraw();
-    }).catch(fail);
+    const fail = (error: unknown) => {
+      if (!isAbort(error)) this.redraw();
+    };
+    requests.json<Strip>('strip')
+        .then((strip) => {
+          if (generation !== this.generation) return;
+          this.strip = strip;
+          this.columns = decodeColumns(strip.columns, this.app.trace.states, strip.count);
+          this.mean = decodeBytes(strip.runnable.mean, strip.count);
+          this.max = decodeBytes(strip.runnable.max ?? '', strip.count);
+          this.metrics = {};
+          for (const [name, metric] of Object.entries(strip.metrics))
+            this.metrics[name] = decodeBytes(metric.max, strip.count);
+          this.pictureKey = '';
+          this.redraw();
+        })
+        .catch(fail);
+    requests.json<Marks>('marks')
+        .then((marks) => {
+          if (generation !== this.generation) return;
+          this.marks = marks;
+          this.pictureKey = '';
+          this.redraw();
+        })
+        .catch(fail);
   }
 
   redraw() {
-    if (!this.frame) this.frame = requestAnimationFrame(() => { this.frame = 0; this.draw(); });
+    if (!this.frame)
+      this.frame = requestAnimationFrame(() => {
+        this.frame = 0;
+        this.draw();
+      });
   }
 
   private resize() {
@@ -81,14 +102,16 @@ export class Overview {
 
   private get scale(): Scale {
     const left = this.width < 600 ? 0 : 176;
-    return new Scale(0, Math.max(1, this.app.trace.duration), left, Math.max(1, this.width - left - 12));
+    return new Scale(
+        0, Math.max(1, this.app.trace.duration), left, Math.max(1, this.width - left - 12));
   }
 
   private draw() {
     const context = fitCanvas(this.canvas, this.width, this.height);
     if (!context || this.width <= 0) return;
     const {palette} = this.app, scale = this.scale;
-    const key = `${this.width} ${this.height} ${palette.version} ${this.app.trace.duration} ${this.app.store.state.clock}`;
+    const key = `${this.width} ${this.height} ${palette.version} ${this.app.trace.duration} ${
+        this.app.store.state.clock}`;
     if (this.pictureKey !== key) {
       this.picture = this.picture ?? document.createElement('canvas');
       const under = fitCanvas(this.picture, this.width, this.height);
@@ -126,7 +149,9 @@ export class Overview {
     for (const t of axis.times) {
       const x = Math.round(scale.x(t));
       const {wall_begin} = this.app.trace;
-      const text = this.app.store.state.clock === 'wall' && wall_begin ? wallClock(wall_begin, t, axis.step) : tickLabel(t, axis.step);
+      const text = this.app.store.state.clock === 'wall' && wall_begin ?
+          wallClock(wall_begin, t, axis.step) :
+          tickLabel(t, axis.step);
       context.fillStyle = palette.line;
       context.fillRect(x, TOP - 5, 1, 5);
       context.fillStyle = palette.dim;
@@ -140,17 +165,26 @@ export class Overview {
       context.fillStyle = palette.fg;
       context.fillRect(scale.left - 34, TOP + 27, 22, 1.2);
       context.fillStyle = palette.dim;
-      if (most > 0) context.fillText(`${most < 10 && !Number.isInteger(most) ? most.toFixed(1) : count(Math.round(most))} at most`, 12, TOP + 43);
-      if (this.metrics['heap']) context.fillText(`heap ${bytes(this.strip!.metrics['heap']!.full)}, goal`, 12, bottom + 14);
+      if (most > 0)
+        context.fillText(
+            `${
+                most < 10 && !Number.isInteger(most) ? most.toFixed(1) :
+                                                       count(Math.round(most))} at most`,
+            12, TOP + 43);
+      if (this.metrics['heap'])
+        context.fillText(`heap ${bytes(this.strip!.metrics['heap']!.full)}, goal`, 12, bottom + 14);
     }
     const {strip} = this;
     context.strokeStyle = palette.line;
     context.strokeRect(scale.left + 0.5, TOP + 0.5, scale.width, area);
     if (!strip) return;
-    // For each pixel the columns that are at least partly in it, so that a narrow strip shows the same as a wide one.
+    // For each pixel the columns that are at least partly in it, so that a narrow strip shows the
+    // same as a wide one.
     const perPixel = (x: number, use: (k: number) => void) => {
       const first = Math.max(0, Math.floor((scale.time(x) - strip.begin) / strip.step));
-      const last = Math.min(strip.count - 1, Math.max(first, Math.ceil((scale.time(x + 1) - strip.begin) / strip.step) - 1));
+      const last = Math.min(
+          strip.count - 1,
+          Math.max(first, Math.ceil((scale.time(x + 1) - strip.begin) / strip.step) - 1));
       for (let k = first; k <= last; k++) use(k);
       return Math.max(1, last - first + 1);
     };
@@ -161,7 +195,9 @@ export class Overview {
         const values = this.columns.find(([c]) => c === code)?.[1];
         if (!values) continue;
         let value = 0;
-        const n = perPixel(x, (k) => { value += values[k]!; });
+        const n = perPixel(x, (k) => {
+          value += values[k]!;
+        });
         const height = value / n / 255 * area;
         if (height <= 0) continue;
         context.fillStyle = palette.states[code]!;
@@ -172,10 +208,12 @@ export class Overview {
     this.paintRunnable(context, scale, bottom, area, perPixel);
     this.paintHeap(context, scale, bottom, perPixel);
     context.fillStyle = palette.fg;
-    for (const [begin, length] of this.marks.stops) context.fillRect(scale.x(begin), TOP - 4, Math.max(1, length / scale.nsPerPixel), 4);
+    for (const [begin, length] of this.marks.stops)
+      context.fillRect(scale.x(begin), TOP - 4, Math.max(1, length / scale.nsPerPixel), 4);
     context.fillStyle = palette.states[6]!;
     context.globalAlpha = 0.8;
-    for (const [begin, length] of this.marks.cycles) context.fillRect(scale.x(begin), bottom + 2, Math.max(1, length / scale.nsPerPixel), 2);
+    for (const [begin, length] of this.marks.cycles)
+      context.fillRect(scale.x(begin), bottom + 2, Math.max(1, length / scale.nsPerPixel), 2);
     context.globalAlpha = 1;
   }
 
@@ -184,8 +222,9 @@ export class Overview {
     return strip.runnable.most ?? (strip.runnable.total > 0 ? strip.runnable.full / strip.step : 0);
   }
 
-  private paintRunnable(context: CanvasRenderingContext2D, scale: Scale, bottom: number, area: number,
-                        perPixel: (x: number, use: (k: number) => void) => number) {
+  private paintRunnable(
+      context: CanvasRenderingContext2D, scale: Scale, bottom: number, area: number,
+      perPixel: (x: number, use: (k: number) => void) => number) {
     const {palette} = this.app, strip = this.strip!;
     const most = this.most(strip);
     if (most <= 0) return;
@@ -198,9 +237,14 @@ export class Overview {
       context.beginPath();
       for (let i = 0; i < scale.width; i++) {
         let sum = 0;
-        const n = perPixel(scale.left + i, (k) => { sum += this.mean[k]!; });
+        const n = perPixel(scale.left + i, (k) => {
+          sum += this.mean[k]!;
+        });
         const v = y(sum / n / 255 * strip.runnable.full / strip.step);
-        if (i === 0) context.moveTo(scale.left, v); else context.lineTo(scale.left + i + 0.5, v);
+        if (i === 0)
+          context.moveTo(scale.left, v);
+        else
+          context.lineTo(scale.left + i + 0.5, v);
       }
       context.stroke();
       context.lineWidth = 1;
@@ -212,7 +256,10 @@ export class Overview {
     let before = -10;
     for (let i = 0; i < scale.width; i++) {
       let top = 0, sum = 0;
-      const n = perPixel(scale.left + i, (k) => { top = Math.max(top, this.max[k]!); sum += this.mean[k]!; });
+      const n = perPixel(scale.left + i, (k) => {
+        top = Math.max(top, this.max[k]!);
+        sum += this.mean[k]!;
+      });
       const maximum = top / 255 * most, mean = sum / n / 255 * strip.runnable.full / strip.step;
       if (maximum < most * 0.5 || maximum < mean + most * 0.3 || i - before < 6) continue;
       before = i;
@@ -222,8 +269,9 @@ export class Overview {
     }
   }
 
-  private paintHeap(context: CanvasRenderingContext2D, scale: Scale, bottom: number,
-                    perPixel: (x: number, use: (k: number) => void) => number) {
+  private paintHeap(
+      context: CanvasRenderingContext2D, scale: Scale, bottom: number,
+      perPixel: (x: number, use: (k: number) => void) => number) {
     const {palette} = this.app, strip = this.strip!;
     const heap = strip.metrics['heap']?.full ?? 0;
     const full = Math.max(heap, Math.min(strip.metrics['goal']?.full ?? 0, heap * 3 || Infinity));
@@ -234,34 +282,48 @@ export class Overview {
       context.beginPath();
       for (let i = 0; i < scale.width; i++) {
         let most = 0;
-        perPixel(scale.left + i, (k) => { most = Math.max(most, values[k]!); });
+        perPixel(scale.left + i, (k) => {
+          most = Math.max(most, values[k]!);
+        });
         const v = bottom + 24 - Math.min(1, most / 255 * strip.metrics[name]!.full / full) * 18;
-        if (i === 0) context.moveTo(scale.left, v); else context.lineTo(scale.left + i, v);
+        if (i === 0)
+          context.moveTo(scale.left, v);
+        else
+          context.lineTo(scale.left + i, v);
       }
       context.stroke();
     }
   }
 
   private listen() {
-    const time = (event: PointerEvent) => Math.max(0, Math.min(this.app.trace.duration, this.scale.time(event.offsetX)));
+    const time = (event: PointerEvent) =>
+        Math.max(0, Math.min(this.app.trace.duration, this.scale.time(event.offsetX)));
     this.canvas.addEventListener('pointerdown', (event) => {
       if (event.button !== 0) return;
       this.canvas.setPointerCapture(event.pointerId);
-      const {from, to} = currentWindow(this.app), whole = from <= 0 && to >= this.app.trace.duration;
+      const {from, to} = currentWindow(this.app),
+                   whole = from <= 0 && to >= this.app.trace.duration;
       const kind = grip(event.offsetX, event.offsetY, this.scale.x(from), this.scale.x(to), whole);
       this.drag = {kind, x: event.offsetX, at: time(event), from, to, moved: false};
     });
     this.canvas.addEventListener('pointermove', (event) => {
       const {drag} = this, scale = this.scale;
-      if (!drag) { this.hover(event); return; }
+      if (!drag) {
+        this.hover(event);
+        return;
+      }
       if (Math.abs(event.offsetX - drag.x) > 2) drag.moved = true;
       if (!drag.moved) return;
       this.tip.hidden = true;
       const t = time(event), shift = (event.offsetX - drag.x) * scale.nsPerPixel;
-      if (drag.kind === 'new') setWindow(this.app, Math.min(drag.at, t), Math.max(drag.at, t), 'move');
-      else if (drag.kind === 'from') setWindow(this.app, Math.min(t, drag.to - 1), drag.to, 'move');
-      else if (drag.kind === 'to') setWindow(this.app, drag.from, Math.max(t, drag.from + 1), 'move');
-      else setWindow(this.app, drag.from + shift, drag.to + shift, 'move');
+      if (drag.kind === 'new')
+        setWindow(this.app, Math.min(drag.at, t), Math.max(drag.at, t), 'move');
+      else if (drag.kind === 'from')
+        setWindow(this.app, Math.min(t, drag.to - 1), drag.to, 'move');
+      else if (drag.kind === 'to')
+        setWindow(this.app, drag.from, Math.max(t, drag.from + 1), 'move');
+      else
+        setWindow(this.app, drag.from + shift, drag.to + shift, 'move');
     });
     this.canvas.addEventListener('pointerup', (event) => {
       const {drag} = this;
@@ -274,15 +336,20 @@ export class Overview {
         setWindow(this.app, t - (to - from) / 2, t + (to - from) / 2, 'step');
       }
     });
-    this.canvas.addEventListener('pointercancel', () => { this.drag = null; });
-    this.canvas.addEventListener('pointerleave', () => { this.tip.hidden = true; });
+    this.canvas.addEventListener('pointercancel', () => {
+      this.drag = null;
+    });
+    this.canvas.addEventListener('pointerleave', () => {
+      this.tip.hidden = true;
+    });
     this.canvas.addEventListener('dblclick', () => this.app.store.set({from: null, to: null}));
     this.canvas.addEventListener('wheel', (event) => {
       event.preventDefault();
       const {from, to} = currentWindow(this.app);
       const factor = Math.exp(Math.max(-60, Math.min(60, event.deltaY)) * 0.005);
       const t = this.scale.time(event.offsetX), middle = t >= from && t <= to ? t : (from + to) / 2;
-      setWindow(this.app, middle - (middle - from) * factor, middle + (to - middle) * factor, 'move');
+      setWindow(
+          this.app, middle - (middle - from) * factor, middle + (to - middle) * factor, 'move');
     }, {passive: false});
   }
 
@@ -290,21 +357,46 @@ export class Overview {
     const {strip} = this, scale = this.scale;
     const {from, to} = currentWindow(this.app), whole = from <= 0 && to >= this.app.trace.duration;
     const kind = grip(event.offsetX, event.offsetY, scale.x(from), scale.x(to), whole);
-    this.canvas.style.cursor = kind === 'new' ? 'crosshair' : kind === 'move' ? 'grab' : 'ew-resize';
+    this.canvas.style.cursor = kind === 'new' ? 'crosshair' :
+        kind === 'move'                       ? 'grab' :
+                                                'ew-resize';
     const t = scale.time(event.offsetX);
     const k = strip ? Math.floor((t - strip.begin) / strip.step) : -1;
-    if (!strip || k < 0 || k >= strip.count || event.offsetX < scale.left) { this.tip.hidden = true; return; }
+    if (!strip || k < 0 || k >= strip.count || event.offsetX < scale.left) {
+      this.tip.hidden = true;
+      return;
+    }
     const share = strip.full / strip.step;
-    replace(this.tip, h('div', {class: 'dim'}, `${tickLabel(t, Math.max(1, 10 ** Math.floor(Math.log10(scale.nsPerPixel))))}, ${duration(strip.step)}`),
-            this.columns.filter(([code, values]) => STACK.includes(code) && values[k]! > 0).map(([code, values]) => {
+    replace(
+        this.tip,
+        h('div', {class: 'dim'},
+          `${tickLabel(t, Math.max(1, 10 ** Math.floor(Math.log10(scale.nsPerPixel))))}, ${
+              duration(strip.step)}`),
+        this.columns.filter(([code, values]) => STACK.includes(code) && values[k]! > 0)
+            .map(([code, values]) => {
               const state = this.app.trace.states[code] ?? '';
-              return h('div', null, stateMark(state), `${STATE_LABELS[state] ?? state} ${percent(values[k]!, 255)}`, ` · ${(values[k]! / 255 * share).toFixed(1)} Ps`);
+              return h(
+                  'div', null, stateMark(state),
+                  `${STATE_LABELS[state] ?? state} ${percent(values[k]!, 255)}`,
+                  ` · ${(values[k]! / 255 * share).toFixed(1)} Ps`);
             }),
-            h('div', null, strip.runnable.most ? `${count(Math.round(this.max[k]! / 255 * strip.runnable.most))} waiting to run at most` :
-              `${(this.mean[k]! / 255 * strip.runnable.full / strip.step).toFixed(1)} waiting to run`),
-            this.metrics['heap'] ? h('div', null, `heap ${bytes(Math.round(this.metrics['heap'][k]! / 255 * strip.metrics['heap']!.full))}`) : null);
+        h('div', null,
+          strip.runnable.most ?
+              `${
+                  count(Math.round(
+                      this.max[k]! / 255 * strip.runnable.most))} waiting to run at most` :
+              `${
+                  (this.mean[k]! / 255 * strip.runnable.full / strip.step)
+                      .toFixed(1)} waiting to run`),
+        this.metrics['heap'] ?
+            h('div', null,
+              `heap ${
+                  bytes(
+                      Math.round(this.metrics['heap'][k]! / 255 * strip.metrics['heap']!.full))}`) :
+            null);
     this.tip.hidden = false;
-    this.tip.style.left = `${Math.max(4, Math.min(event.offsetX + 14, this.width - this.tip.offsetWidth - 8))}px`;
+    this.tip.style.left =
+        `${Math.max(4, Math.min(event.offsetX + 14, this.width - this.tip.offsetWidth - 8))}px`;
     this.tip.style.top = `${TOP + 4}px`;
   }
 }

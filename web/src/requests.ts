@@ -1,6 +1,10 @@
-// Asks for answers: from the server, or from those that a report holds. Keeps the answers that were used last.
+// Asks for answers: from the server, or from those that a report holds. Keeps the answers that were
+// used last.
 
-export interface Reply { status: number; text: string }
+export interface Reply {
+  status: number;
+  text: string
+}
 
 /** Carries a request, such as lanes?ids=p:0, to whoever answers it. */
 export interface Transport {
@@ -10,18 +14,27 @@ export interface Transport {
 }
 
 export class RequestError extends Error {
-  constructor(readonly status: number, message: string) { super(message); }
+  constructor(readonly status: number, message: string) {
+    super(message);
+  }
 }
 
 export type Params = [string, string | number | boolean | null | undefined][];
 
-/** The text of a request. Parameters that are null or false are left out; true ones have no value. */
+/**
+ * The text of a request. Parameters that are null or false are left out; true ones have no value.
+ */
 export function requestText(name: string, params: Params = []): string {
   const parts: string[] = [];
   for (const [key, value] of params) {
     if (value === null || value === undefined || value === false) continue;
-    parts.push(value === true ? key :
-        `${key}=${encodeURIComponent(String(value)).replace(/%3A/g, ':').replace(/%2C/g, ',').replace(/%2A/g, '*')}`);
+    parts.push(
+        value === true ? key :
+                         `${key}=${
+                             encodeURIComponent(String(value))
+                                 .replace(/%3A/g, ':')
+                                 .replace(/%2C/g, ',')
+                                 .replace(/%2A/g, '*')}`);
   }
   return parts.length ? `${name}?${parts.join('&')}` : name;
 }
@@ -32,7 +45,11 @@ export class HttpTransport implements Transport {
 
   async get(request: string, signal: AbortSignal): Promise<Reply> {
     const response = await fetch(this.base + request, {
-      signal, headers: {'X-Gotrace-Token': this.token}, cache: 'no-store', credentials: 'omit', redirect: 'error',
+      signal,
+      headers: {'X-Gotrace-Token': this.token},
+      cache: 'no-store',
+      credentials: 'omit',
+      redirect: 'error',
     });
     return {status: response.status, text: await response.text()};
   }
@@ -44,14 +61,17 @@ export class BakedTransport implements Transport {
   constructor(private readonly answers: Record<string, string>) {}
 
   async get(request: string): Promise<Reply> {
-    const packed = Object.prototype.hasOwnProperty.call(this.answers, request) ? this.answers[request]! : null;
+    const packed =
+        Object.prototype.hasOwnProperty.call(this.answers, request) ? this.answers[request]! : null;
     if (packed === null) return {status: 404, text: '{"error":"not in this report"}'};
     const binary = atob(packed);
     const bytes = new Uint8Array(binary.length);
     for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
-    const stream = new Blob([bytes]).stream().pipeThrough(new (window as unknown as {
-      DecompressionStream: new (format: string) => ReadableWritablePair<Uint8Array, Uint8Array>;
-    }).DecompressionStream('gzip'));
+    const stream =
+        new Blob([bytes]).stream().pipeThrough(new (window as unknown as {
+                                                 DecompressionStream: new (format: string) =>
+                                                     ReadableWritablePair<Uint8Array, Uint8Array>;
+                                               }).DecompressionStream('gzip'));
     return {status: 200, text: await new Response(stream).text()};
   }
 }
@@ -63,10 +83,16 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** Browsers have six connections to a server. What takes long gets only some of them, so that drawing need not wait. */
+/**
+ * Browsers have six connections to a server. What takes long gets only some of them, so that
+ * drawing need not wait.
+ */
 const AT_ONCE = 6;
 const SLOW_AT_ONCE = 3;
-const FAST = new Set(['trace', 'strip', 'lanes', 'groups', 'members', 'span', 'arrows', 'marks', 'tasklanes', 'search', 'time']);
+const FAST = new Set([
+  'trace', 'strip', 'lanes', 'groups', 'members', 'span', 'arrows', 'marks', 'tasklanes', 'search',
+  'time'
+]);
 const isSlow = (request: string) => !FAST.has(request.split('?')[0]!);
 
 const CACHE_CHARACTERS = 24 << 20;
@@ -85,16 +111,21 @@ export class Requests {
 
   constructor(private readonly transport: Transport) {}
 
-  get baked(): boolean { return this.transport.baked; }
+  get baked(): boolean {
+    return this.transport.baked;
+  }
 
   /** Whether an answer is still to come. */
-  get busy(): boolean { return this.running > 0 || this.queue.length > 0; }
+  get busy(): boolean {
+    return this.running > 0 || this.queue.length > 0;
+  }
 
   async json<T>(name: string, params: Params = [], signal?: AbortSignal): Promise<T> {
     return JSON.parse(await this.text(name, params, signal)) as T;
   }
 
-  text(name: string, params: Params = [], signal: AbortSignal = new AbortController().signal): Promise<string> {
+  text(name: string, params: Params = [], signal: AbortSignal = new AbortController().signal):
+      Promise<string> {
     const request = requestText(name, params);
     const known = this.cache.get(request);
     if (known !== undefined) {

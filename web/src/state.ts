@@ -1,47 +1,62 @@
 // The state of the page, all of it in the fragment of its URL.
 
-export const VIEWS = ['summary', 'timeline', 'goroutines', 'tasks', 'regions', 'locks', 'latency', 'gc', 'procs',
-                      'heap', 'leaks', 'profile', 'path', 'events', 'sql'] as const;
+export const VIEWS = [
+  'summary', 'timeline', 'goroutines', 'tasks', 'regions', 'locks', 'latency', 'gc', 'procs',
+  'heap', 'leaks', 'profile', 'path', 'events', 'sql'
+] as const;
 export type View = typeof VIEWS[number];
 
 export interface State {
   view: View;
   /** The window, in nanoseconds since the trace's first event; null for the whole trace. */
-  from: number | null;
-  to: number | null;
+  from: number|null;
+  to: number|null;
   /** The selected span: a lane, and a time in it. */
-  lane: string | null;
-  at: number | null;
+  lane: string|null;
+  at: number|null;
   /** The selected task. */
-  task: string | null;
+  task: string|null;
   /** What the critical path is shown of: task:9, g:17, or nothing. */
-  path: string | null;
+  path: string|null;
   /** Sections and groups of the timeline that are open, or closed if they are open by default. */
   open: string[];
   pin: string[];
-  theme: 'light' | 'dark' | null;
+  theme: 'light'|'dark'|null;
   /** What times are relative to. */
-  clock: 'trace' | 'window' | 'wall';
+  clock: 'trace'|'window'|'wall';
   /** Everything that belongs to one view, as goroutines.sort. */
   params: Record<string, string>;
 }
 
 export const INITIAL: State = {
-  view: 'timeline', from: null, to: null, lane: null, at: null, task: null, path: null, open: [], pin: [],
-  theme: null, clock: 'trace', params: {},
+  view: 'timeline',
+  from: null,
+  to: null,
+  lane: null,
+  at: null,
+  task: null,
+  path: null,
+  open: [],
+  pin: [],
+  theme: null,
+  clock: 'trace',
+  params: {},
 };
 
 const LANE = /^[pmg]:\d{1,19}$/;
 
-function time(text: string | null): number | null {
+function time(text: string|null): number|null {
   return text !== null && /^\d{1,16}$/.test(text) ? Number(text) : null;
 }
 
-function list(text: string | null): string[] {
+function list(text: string|null): string[] {
   return (text ?? '').split(',').filter((s) => /^[a-z]+(:[a-z0-9]+)?$/.test(s));
 }
 
-/** Reads a fragment, such as #timeline?from=0&to=1000. What cannot be read is as in the initial state. */
+/**
+ * Reads a fragment, such as #timeline?from=0&to=1000. What cannot be read is as in the initial
+ * state.
+ */
 export function parseState(fragment: string): State {
   const text = fragment.replace(/^#/, '');
   const mark = text.indexOf('?');
@@ -50,9 +65,15 @@ export function parseState(fragment: string): State {
   const state: State = {...INITIAL, params: {}};
   if (VIEWS.includes(view)) state.view = view;
   const from = time(query.get('from')), to = time(query.get('to'));
-  if (from !== null && to !== null && from < to) { state.from = from; state.to = to; }
+  if (from !== null && to !== null && from < to) {
+    state.from = from;
+    state.to = to;
+  }
   const lane = query.get('lane'), at = time(query.get('at'));
-  if (lane && LANE.test(lane) && at !== null) { state.lane = lane; state.at = at; }
+  if (lane && LANE.test(lane) && at !== null) {
+    state.lane = lane;
+    state.at = at;
+  }
   const task = query.get('task');
   if (task && /^\d{1,20}$/.test(task)) state.task = task;
   const path = query.get('path');
@@ -63,16 +84,19 @@ export function parseState(fragment: string): State {
   if (theme === 'light' || theme === 'dark') state.theme = theme;
   const clock = query.get('clock');
   if (clock === 'window' || clock === 'wall') state.clock = clock;
-  query.forEach((value, key) => { if (/^[a-z]+\.[a-z_]+$/.test(key)) state.params[key] = value; });
+  query.forEach((value, key) => {
+    if (/^[a-z]+\.[a-z_]+$/.test(key)) state.params[key] = value;
+  });
   return state;
 }
 
 /** The fragment of a state; what is as in the initial state is left out. */
 export function formatState(state: State): string {
   const parts: string[] = [];
-  const add = (key: string, value: string | number | null) => {
+  const add = (key: string, value: string|number|null) => {
     if (value !== null && value !== '') {
-      parts.push(`${key}=${encodeURIComponent(String(value)).replace(/%3A/g, ':').replace(/%2C/g, ',')}`);
+      parts.push(
+          `${key}=${encodeURIComponent(String(value)).replace(/%3A/g, ':').replace(/%2C/g, ',')}`);
     }
   };
   if (state.from !== null && state.to !== null) {
@@ -80,7 +104,10 @@ export function formatState(state: State): string {
     add('from', from);
     add('to', Math.max(from + 1, Math.round(state.to)));
   }
-  if (state.lane !== null && state.at !== null) { add('lane', state.lane); add('at', state.at); }
+  if (state.lane !== null && state.at !== null) {
+    add('lane', state.lane);
+    add('at', state.at);
+  }
   add('task', state.task);
   add('path', state.path);
   add('open', state.open.join(','));
@@ -98,7 +125,10 @@ export function windowOf(state: State, end: number): {from: number, to: number} 
   return {from: Math.max(0, Math.min(state.from, to - 1)), to};
 }
 
-/** A window of at least one nanosecond, within the trace. Fractions are kept, so that zooming stays smooth. */
+/**
+ * A window of at least one nanosecond, within the trace. Fractions are kept, so that zooming stays
+ * smooth.
+ */
 export function clampWindow(from: number, to: number, end: number): {from: number, to: number} {
   const whole = Math.max(1, end);
   const length = Math.min(whole, Math.max(1, to - from));
@@ -134,10 +164,15 @@ export class Store {
     win.addEventListener('hashchange', read);
   }
 
-  subscribe(listener: Listener) { this.listeners.push(listener); }
+  subscribe(listener: Listener) {
+    this.listeners.push(listener);
+  }
 
-  /** Changes the state. Steps that one wants to go back from get an entry in the history; moves do not. */
-  set(patch: Partial<State>, how: 'step' | 'move' = 'step') {
+  /**
+   * Changes the state. Steps that one wants to go back from get an entry in the history; moves do
+   * not.
+   */
+  set(patch: Partial<State>, how: 'step'|'move' = 'step') {
     const before = this.state;
     if (how === 'step') this.flush();
     this.publish({...before, ...patch});
@@ -153,9 +188,12 @@ export class Store {
     }
   }
 
-  setParam(key: string, value: string | null, how: 'step' | 'move' = 'step') {
+  setParam(key: string, value: string|null, how: 'step'|'move' = 'step') {
     const params = {...this.state.params};
-    if (value === null || value === '') delete params[key]; else params[key] = value;
+    if (value === null || value === '')
+      delete params[key];
+    else
+      params[key] = value;
     this.set({params}, how);
   }
 

@@ -9,21 +9,29 @@ import {isAbort, requestText} from './requests';
 import {State, View} from './state';
 import {Table} from './table';
 
-/** A line of "Look at": what is suspicious, the command that shows more, and where it is, if it is somewhere. */
+/**
+ * A line of "Look at": what is suspicious, the command that shows more, and where it is, if it is
+ * somewhere.
+ */
 export interface Suspicion {
   id?: string;
   text: string;
   command: string;
   cost_ns?: number;
-  place?: Where | null;
+  place?: Where|null;
   culprits?: Where[];
   victims?: Where[];
-  begin_ns?: number | null;
-  length_ns?: number | null;
-  g?: number | null;
+  begin_ns?: number|null;
+  length_ns?: number|null;
+  g?: number|null;
 }
 
-export interface Where { function: string; file?: string; line?: number; time_ns?: number }
+export interface Where {
+  function: string;
+  file?: string;
+  line?: number;
+  time_ns?: number
+}
 
 export interface Summary {
   complete: boolean;
@@ -40,29 +48,73 @@ export interface Summary {
   functions: Row[];
   places: Row[];
   leaks: Row[];
-  longest_run: Row | null;
+  longest_run: Row|null;
   suspicions?: Suspicion[];
 }
 
-/** The view that shows what a command prints: `gc --pauses --sort=length` is the table of pauses. */
-export function viewOfCommand(command: string): {view: View, params: Record<string, string>} | null {
+/**
+ * The view that shows what a command prints: `gc --pauses --sort=length` is the table of pauses.
+ */
+export function viewOfCommand(command: string): {view: View, params: Record<string, string>}|null {
   const words = command.trim().replace(/^gotrace-dump\s+/, '').split(/\s+/);
-  const flag = (name: string) => words.map((w) => w === `--${name}` ? '' : w.startsWith(`--${name}=`) ? w.slice(name.length + 3) : null).find((w) => w !== null) ?? null;
+  const flag = (name: string) => words
+                                     .map(
+                                         (w) => w === `--${name}` ? '' :
+                                             w.startsWith(`--${name}=`) ? w.slice(name.length + 3) :
+                                                                          null)
+                                     .find((w) => w !== null) ??
+      null;
   switch (words[0]) {
-    case 'procs': return {view: 'procs', params: flag('slices') !== null ? {'procs.mode': 'slices'} : {}};
-    case 'gc': return {view: 'gc', params: flag('pauses') !== null ? {'gc.mode': 'pauses', ...(flag('sort') ? {'gc.sort': '-length_ns'} : {})} : flag('mmu') !== null ? {'gc.mode': 'mmu'} : {}};
-    case 'latency': return {view: 'latency', params: flag('worst') !== null ? {'latency.mode': 'worst', 'latency.sort': '-length_ns', ...(flag('kind') ? {'latency.filter': flag('kind')!} : {})} : {}};
-    case 'profile': return {view: 'profile', params: {...(flag('type') ? {'profile.type': flag('type')!} : {}), ...(flag('func') ? {'profile.func': flag('func')!} : {})}};
-    case 'goroutines': return {view: 'goroutines', params: flag('each') !== null ? {'goroutines.mode': 'each'} : {}};
-    case 'locks': case 'leaks': case 'heap': case 'tasks': case 'regions': return {view: words[0], params: {}};
-    default: return null;
+    case 'procs':
+      return {view: 'procs', params: flag('slices') !== null ? {'procs.mode': 'slices'} : {}};
+    case 'gc':
+      return {
+        view: 'gc',
+        params: flag('pauses') !== null ?
+            {'gc.mode': 'pauses', ...(flag('sort') ? {'gc.sort': '-length_ns'} : {})} :
+            flag('mmu') !== null ? {'gc.mode': 'mmu'} :
+                                   {}
+      };
+    case 'latency':
+      return {
+        view: 'latency',
+        params: flag('worst') !== null ? {
+          'latency.mode': 'worst',
+          'latency.sort': '-length_ns',
+          ...(flag('kind') ? {'latency.filter': flag('kind')!} : {})
+        } :
+                                         {}
+      };
+    case 'profile':
+      return {
+        view: 'profile',
+        params: {
+          ...(flag('type') ? {'profile.type': flag('type')!} : {}),
+          ...(flag('func') ? {'profile.func': flag('func')!} : {})
+        }
+      };
+    case 'goroutines':
+      return {view: 'goroutines', params: flag('each') !== null ? {'goroutines.mode': 'each'} : {}};
+    case 'locks':
+    case 'leaks':
+    case 'heap':
+    case 'tasks':
+    case 'regions':
+      return {view: words[0], params: {}};
+    default:
+      return null;
   }
 }
 
 /** The rows of `latency`, each with the longest wait as the summary has it. */
 export function withLongest(rows: Row[], latencies: Row[]): Row[] {
-  return rows.map((row) => ({
-    ...row, longest: latencies.find((l) => l['kind'] === row['kind'] && l['reason'] === row['reason'])?.['longest'] ?? null}));
+  return rows.map(
+      (row) => ({
+        ...row,
+        longest: latencies.find((l) => l['kind'] === row['kind'] && l['reason'] === row['reason'])
+                     ?.['longest'] ??
+            null
+      }));
 }
 
 /** Places of different functions: several lines of one are one. */
@@ -80,42 +132,51 @@ export class SummaryView implements ViewPart {
   readonly root = h('div', {class: 'pane'});
   private requested = '';
   private timer = 0;
-  private abort: AbortController | null = null;
-  private answer: Summary | null = null;
+  private abort: AbortController|null = null;
+  private answer: Summary|null = null;
   private latencies: Row[] = [];
   private tables: Table[] = [];
   private at = -1;
 
   constructor(private readonly app: App) {}
 
-  update(state: State, before: State | null) {
+  update(state: State, before: State|null) {
     const params = windowParams(state, this.app.trace.duration);
     const key = `${requestText('summary', params)} ${this.app.requests.complete}`;
     if (key === this.requested) {
-      if (this.answer && (!before || before.theme !== state.theme || before.clock !== state.clock)) this.show(this.answer);
+      if (this.answer && (!before || before.theme !== state.theme || before.clock !== state.clock))
+        this.show(this.answer);
       return;
     }
     const moved = this.requested !== '';
     this.requested = key;
-    if (this.answer) this.root.style.opacity = '0.5'; else replace(this.root, h('div', {class: 'note'}, 'Loading'));
+    if (this.answer)
+      this.root.style.opacity = '0.5';
+    else
+      replace(this.root, h('div', {class: 'note'}, 'Loading'));
     clearTimeout(this.timer);
     this.timer = window.setTimeout(() => {
       this.abort?.abort();
       this.abort = new AbortController();
       const {signal} = this.abort;
-      Promise.all([this.app.requests.json<Summary>('summary', params, signal),
-                   this.app.requests.json<CommandAnswer>('latency', params, signal).catch(() => null)]).then(([answer, latency]) => {
-        if (key !== this.requested) return;
-        this.answer = answer;
-        this.latencies = (latency?.['latencies'] ?? []) as Row[];
-        this.root.style.opacity = '';
-        this.show(answer);
-      }).catch((error) => {
-        if (isAbort(error) || key !== this.requested) return;
-        this.answer = null;
-        this.root.style.opacity = '';
-        replace(this.root, h('div', {class: 'error'}, String((error as Error).message)));
-      });
+      Promise
+          .all([
+            this.app.requests.json<Summary>('summary', params, signal),
+            this.app.requests.json<CommandAnswer>('latency', params, signal).catch(() => null)
+          ])
+          .then(([answer, latency]) => {
+            if (key !== this.requested) return;
+            this.answer = answer;
+            this.latencies = (latency?.['latencies'] ?? []) as Row[];
+            this.root.style.opacity = '';
+            this.show(answer);
+          })
+          .catch((error) => {
+            if (isAbort(error) || key !== this.requested) return;
+            this.answer = null;
+            this.root.style.opacity = '';
+            replace(this.root, h('div', {class: 'error'}, String((error as Error).message)));
+          });
     }, moved ? 250 : 0);
   }
 
@@ -123,7 +184,11 @@ export class SummaryView implements ViewPart {
     const {app} = this;
     if (typeof s.begin_ns === 'number') {
       const from = Math.max(0, sinceBegin(app, s.begin_ns));
-      showPlace(app, {lane: typeof s.g === 'number' && s.g >= 0 ? `g:${s.g}` : null, from, to: from + (s.length_ns ?? 0)});
+      showPlace(app, {
+        lane: typeof s.g === 'number' && s.g >= 0 ? `g:${s.g}` : null,
+        from,
+        to: from + (s.length_ns ?? 0)
+      });
       return;
     }
     const to = viewOfCommand(s.command);
@@ -131,18 +196,35 @@ export class SummaryView implements ViewPart {
   }
 
   /** Shows the goroutines of a function that is to blame, or suffers, in the timeline. */
-  private functionLink(kind: 'culprits' | 'victims', where: Where): HTMLElement | null {
+  private functionLink(kind: 'culprits'|'victims', where: Where): HTMLElement|null {
     if (!where.function) return null;
     const {app} = this;
-    return h('button', {class: 'link cut', title: `${where.function}${where.file ? `\n${where.file}:${where.line ?? 0}` : ''}`, onclick: () => {
-      void app.requests.json<Groups>('groups', [['text', where.function], ['limit', 10]]).then(({groups}) => {
-        const group = groups.find((g) => g.name === where.function) ?? groups[0];
-        const {open} = app.store.state;
-        if (group) app.store.set({view: 'timeline', open: open.includes(group.id) ? open : [...open, group.id]});
-        // Not a function that goroutines start in: the profile shows where it is.
-        else app.store.set({view: 'profile', params: {...app.store.state.params, 'profile.find': where.function}});
-      }).catch(() => {});
-    }}, h('span', {class: 'dim'}, kind === 'culprits' ? 'culprit ' : 'victim '), shortName(where.function));
+    return h(
+        'button', {
+          class: 'link cut',
+          title: `${where.function}${where.file ? `\n${where.file}:${where.line ?? 0}` : ''}`,
+          onclick: () => {
+            void app.requests.json<Groups>('groups', [['text', where.function], ['limit', 10]])
+                .then(({groups}) => {
+                  const group = groups.find((g) => g.name === where.function) ?? groups[0];
+                  const {open} = app.store.state;
+                  if (group)
+                    app.store.set({
+                      view: 'timeline',
+                      open: open.includes(group.id) ? open : [...open, group.id]
+                    });
+                  // Not a function that goroutines start in: the profile shows where it is.
+                  else
+                    app.store.set({
+                      view: 'profile',
+                      params: {...app.store.state.params, 'profile.find': where.function}
+                    });
+                })
+                .catch(() => {});
+          }
+        },
+        h('span', {class: 'dim'}, kind === 'culprits' ? 'culprit ' : 'victim '),
+        shortName(where.function));
   }
 
   private show(s: Summary) {
@@ -151,8 +233,12 @@ export class SummaryView implements ViewPart {
       replace(this.root, h('div', {class: 'error'}, s.error ?? 'The trace cannot be read.'));
       return;
     }
-    const usage: [string, number][] = [['user_ns', 1], ['gc_ns', 6], ['assist_ns', 7], ['syscall_ns', 3], ['scheduler_ns', 8], ['stopped_ns', 9], ['idle_ns', 0]];
-    const parts = usage.map(([key, code]): [number, number] => [code, Number(s.procs[key] ?? 0)]).filter(([, ns]) => ns > 0);
+    const usage: [string, number][] = [
+      ['user_ns', 1], ['gc_ns', 6], ['assist_ns', 7], ['syscall_ns', 3], ['scheduler_ns', 8],
+      ['stopped_ns', 9], ['idle_ns', 0]
+    ];
+    const parts = usage.map(([key, code]): [number, number] => [code, Number(s.procs[key] ?? 0)])
+                      .filter(([, ns]) => ns > 0);
     const sum = parts.reduce((a, [, ns]) => a + ns, 0);
     const labels: Record<number, string> = {1: 'user code'};
     const suspicions = s.suspicions ?? [];
@@ -162,19 +248,42 @@ export class SummaryView implements ViewPart {
       return part;
     }));
     this.tables = [];
-    const table = (title: string, view: View, rows: Row[], columns: string[], go?: (row: Row) => (() => void) | null) => {
-      if (!rows.length) return null;
-      const shown = new Table(app, {view: `summary${view}`, columns, ...(go ? {go} : {})}, this.root);
-      shown.show(rows.slice(0, 12), {view: `summary${view}`, columns, ...(go ? {go} : {})});
-      this.tables.push(shown);
-      return h('section', null, h('h2', null, h('button', {class: 'link', onclick: () => app.store.set({view})}, title)), shown.root);
-    };
-    const list = suspicions.map((x) => h('li', null,
-      x.cost_ns !== undefined ? h('b', {class: 'cost', title: 'The time that goroutines lost'}, x.cost_ns ? duration(x.cost_ns) : '') : null,
-      h('span', {class: 'name text'}, x.text),
-      h('span', {class: 'links'}, (['culprits', 'victims'] as const).map((kind) => unique(x[kind] ?? []).slice(0, 2).map((w) => this.functionLink(kind, w)))),
-      typeof x.begin_ns === 'number' ? h('button', {class: 'link', onclick: () => this.follow(x)}, 'Show in the timeline') : null,
-      viewOfCommand(x.command) ? h('button', {class: 'link', onclick: () => this.follow({...x, begin_ns: null})}, `More: ${x.command.split(' ')[0]}`) : null));
+    const table =
+        (title: string, view: View, rows: Row[], columns: string[],
+         go?: (row: Row) => (() => void) | null) => {
+          if (!rows.length) return null;
+          const shown =
+              new Table(app, {view: `summary${view}`, columns, ...(go ? {go} : {})}, this.root);
+          shown.show(rows.slice(0, 12), {view: `summary${view}`, columns, ...(go ? {go} : {})});
+          this.tables.push(shown);
+          return h(
+              'section', null,
+              h('h2', null,
+                h('button', {class: 'link', onclick: () => app.store.set({view})}, title)),
+              shown.root);
+        };
+    const list = suspicions.map(
+        (x) =>
+            h('li', null,
+              x.cost_ns !== undefined ?
+                  h('b', {class: 'cost', title: 'The time that goroutines lost'},
+                    x.cost_ns ? duration(x.cost_ns) : '') :
+                  null,
+              h('span', {class: 'name text'}, x.text),
+              h('span', {class: 'links'},
+                (['culprits', 'victims'] as const)
+                    .map(
+                        (kind) => unique(x[kind] ?? [])
+                                      .slice(0, 2)
+                                      .map((w) => this.functionLink(kind, w)))),
+              typeof x.begin_ns === 'number' ?
+                  h('button', {class: 'link', onclick: () => this.follow(x)},
+                    'Show in the timeline') :
+                  null,
+              viewOfCommand(x.command) ?
+                  h('button', {class: 'link', onclick: () => this.follow({...x, begin_ns: null})},
+                    `More: ${x.command.split(' ')[0]}`) :
+                  null));
     this.at = -1;
     replace(this.root, h('div', {class: 'summary'},
       h('section', {class: 'first'},
@@ -201,7 +310,8 @@ export class SummaryView implements ViewPart {
   key(event: KeyboardEvent): boolean {
     const buttons = Array.from(this.root.querySelectorAll<HTMLElement>('li button, tr.go'));
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-      this.at = Math.max(0, Math.min(buttons.length - 1, this.at + (event.key === 'ArrowDown' ? 1 : -1)));
+      this.at =
+          Math.max(0, Math.min(buttons.length - 1, this.at + (event.key === 'ArrowDown' ? 1 : -1)));
       const now = buttons[this.at];
       buttons.forEach((b) => b.classList.remove('on'));
       now?.classList.add('on');
@@ -209,7 +319,10 @@ export class SummaryView implements ViewPart {
       now?.scrollIntoView({block: 'nearest'});
       return true;
     }
-    if (event.key === 'Enter' && this.at >= 0 && document.activeElement !== buttons[this.at]) { buttons[this.at]?.click(); return true; }
+    if (event.key === 'Enter' && this.at >= 0 && document.activeElement !== buttons[this.at]) {
+      buttons[this.at]?.click();
+      return true;
+    }
     return false;
   }
 }

@@ -1,4 +1,5 @@
-// Holds what lanes do, in tiles of 1024 columns, asks for those that are missing, and finds coarser ones until they come.
+// Holds what lanes do, in tiles of 1024 columns, asks for those that are missing, and finds coarser
+// ones until they come.
 
 import {Lanes} from './answers';
 import {decodeLanes, LaneTile, stepFor, TILE_COLUMNS, tilesOf} from './decode';
@@ -9,7 +10,7 @@ export interface Tile {
   unit: string;
   step: number;
   index: number;
-  state: 'waiting' | 'there' | 'missing';
+  state: 'waiting'|'there'|'missing';
   lanes: Map<string, LaneTile>;
   used: number;
   /** Whether the trace has grown since it came: it is shown until its successor is there. */
@@ -29,14 +30,19 @@ export class Tiles {
   private clock = 0;
   private timer = 0;
 
-  constructor(private readonly requests: Requests, private readonly states: () => string[],
-              private readonly end: () => number, private readonly changed: () => void) {}
+  constructor(
+      private readonly requests: Requests, private readonly states: () => string[],
+      private readonly end: () => number, private readonly changed: () => void) {}
 
   /** The trace has grown: everything is asked for again. What is there stays visible until then. */
   clear() {
     for (const abort of this.aborts.values()) abort.abort();
     this.aborts.clear();
-    for (const [id, tile] of this.tiles) if (tile.state === 'there') tile.stale = true; else this.tiles.delete(id);
+    for (const [id, tile] of this.tiles)
+      if (tile.state === 'there')
+        tile.stale = true;
+      else
+        this.tiles.delete(id);
   }
 
   private lacks(id: string): boolean {
@@ -60,7 +66,10 @@ export class Tiles {
       this.wanted.add(key(unit, step, index));
       let tile = this.tiles.get(key(unit, step, index));
       if (tile) tile.used = this.clock;
-      if (tile?.state === 'there') { out.push(tile); continue; }
+      if (tile?.state === 'there') {
+        out.push(tile);
+        continue;
+      }
       // Ask for the first coarser level that may be there; draw the first that is.
       let level = step, missing = tile?.state === 'missing';
       for (let i = index; level * TILE_COLUMNS < this.end() * 2;) {
@@ -74,17 +83,26 @@ export class Tiles {
         }
         if (tile?.state !== 'there') continue;
         tile.used = this.clock;
-        if (!seen.has(tile)) { seen.add(tile); out.unshift(tile); }
+        if (!seen.has(tile)) {
+          seen.add(tile);
+          out.unshift(tile);
+        }
         break;
       }
     }
     return out.sort((a, b) => b.step - a.step || a.index - b.index);
   }
 
-  /** Ends a frame: asks for the tiles that are missing once the window has been still for a moment. */
+  /**
+   * Ends a frame: asks for the tiles that are missing once the window has been still for a moment.
+   */
   finish() {
     let lacking = false;
-    for (const id of this.wanted) if (this.lacks(id)) { lacking = true; break; }
+    for (const id of this.wanted)
+      if (this.lacks(id)) {
+        lacking = true;
+        break;
+      }
     for (const [id, abort] of this.aborts) {
       if (this.wanted.has(id)) continue;
       abort.abort();
@@ -95,15 +113,19 @@ export class Tiles {
     if (lacking) this.timer = window.setTimeout(() => this.ask(), 50);
   }
 
-  get waiting(): boolean { return this.aborts.size > 0; }
+  get waiting(): boolean {
+    return this.aborts.size > 0;
+  }
 
   private ask() {
-    for (const id of this.wanted) if (this.lacks(id)) this.load(id);
+    for (const id of this.wanted)
+      if (this.lacks(id)) this.load(id);
     let lanes = 0;
     for (const tile of this.tiles.values()) lanes += tile.lanes.size;
     if (lanes <= MAX_LANES) return;
-    const old = [...this.tiles.entries()].filter(([, tile]) => tile.state !== 'waiting' && tile.used < this.clock - 1)
-        .sort((a, b) => a[1].used - b[1].used);
+    const old = [...this.tiles.entries()]
+                    .filter(([, tile]) => tile.state !== 'waiting' && tile.used < this.clock - 1)
+                    .sort((a, b) => a[1].used - b[1].used);
     for (const [id, tile] of old) {
       if (lanes <= MAX_LANES) break;
       this.tiles.delete(id);
@@ -113,15 +135,26 @@ export class Tiles {
 
   private load(id: string) {
     const [unit, step, index] = id.split('|') as [string, string, string];
-    const tile: Tile = {unit, step: Number(step), index: Number(index), state: 'waiting', lanes: new Map(),
-                        used: this.clock, stale: false};
+    const tile: Tile = {
+      unit,
+      step: Number(step),
+      index: Number(index),
+      state: 'waiting',
+      lanes: new Map(),
+      used: this.clock,
+      stale: false
+    };
     if (!this.tiles.has(id)) this.tiles.set(id, tile);
     const abort = new AbortController();
     this.aborts.set(id, abort);
     const width = tile.step * TILE_COLUMNS, from = tile.index * width;
-    const done = () => { if (this.aborts.get(id) === abort) this.aborts.delete(id); };
-    this.requests.json<Lanes>('lanes', [['ids', unit], ['from', from], ['to', from + width], ['step', tile.step]],
-                              abort.signal)
+    const done = () => {
+      if (this.aborts.get(id) === abort) this.aborts.delete(id);
+    };
+    this.requests
+        .json<Lanes>(
+            'lanes', [['ids', unit], ['from', from], ['to', from + width], ['step', tile.step]],
+            abort.signal)
         .then((answer) => {
           done();
           tile.lanes = decodeLanes(answer, this.states());
@@ -139,7 +172,8 @@ export class Tiles {
           if (error instanceof RequestError) {
             tile.state = 'missing';
             this.tiles.set(id, tile);
-          } else this.tiles.delete(id);
+          } else
+            this.tiles.delete(id);
           this.changed();
         });
   }

@@ -6,16 +6,38 @@ import {LaneTile} from '../src/decode';
 import {matches, paint} from '../src/draw';
 
 const ROWS = 20;
-const palette = {rgb: Array.from({length: 10}, (_, i) => [i + 1, 0, 0])} as unknown as Palette;
-const all = {state: null, text: '', min: 0};
+const palette = {
+  rgb: Array.from({length: 10}, (_, i) => [i + 1, 0, 0])
+} as unknown as Palette;
+const all = {
+  state: null,
+  text: '',
+  min: 0
+};
 
 function tile(more: Partial<LaneTile>): LaneTile {
-  return {id: 'p:0', name: 'P 0', begin: 0, step: 100, count: 4, full: 100, columns: [], longest: null, longestStates: null, spans: [], names: ['', 'f'],
-          peak: 0, wide: [], ...more};
+  return {
+    id: 'p:0',
+    name: 'P 0',
+    begin: 0,
+    step: 100,
+    count: 4,
+    full: 100,
+    columns: [],
+    longest: null,
+    longestStates: null,
+    spans: [],
+    names: ['', 'f'],
+    peak: 0,
+    wide: [],
+    ...more
+  };
 }
 
 /** The states of a column, from the bottom to the top; 0 where nothing is. */
-function column(t: LaneTile, k: number, group = false, filter: typeof all | {state: number, text: string, min: number} = all) {
+function column(
+    t: LaneTile, k: number, group = false,
+    filter: typeof all|{state: number, text: string, min: number} = all) {
   const image = {data: new Uint8ClampedArray(t.count * ROWS * 4), width: t.count};
   paint(image, t, ROWS, palette, filter, group);
   return Array.from({length: ROWS}, (_, y) => {
@@ -26,7 +48,9 @@ function column(t: LaneTile, k: number, group = false, filter: typeof all | {sta
 
 test('a column is as high as the lane was busy, by state', () => {
   const t = tile({columns: [[1, Uint8Array.of(128, 255, 0, 1)], [3, Uint8Array.of(64, 0, 0, 0)]]});
-  assert.deepEqual(column(t, 0).map((p) => p.state), [...Array(10).fill(1), ...Array(5).fill(3), ...Array(5).fill(0)]);
+  assert.deepEqual(
+      column(t, 0).map((p) => p.state),
+      [...Array(10).fill(1), ...Array(5).fill(3), ...Array(5).fill(0)]);
   assert.deepEqual(column(t, 1).map((p) => p.state), Array(20).fill(1));
   assert.deepEqual(column(t, 2).map((p) => p.state), Array(20).fill(0));
 });
@@ -39,7 +63,12 @@ test('what is much shorter than a pixel is faint, not invisible', () => {
 });
 
 test('bytes that add up to more than 255 stay in the lane', () => {
-  const t = tile({columns: [[1, Uint8Array.of(128, 0, 0, 0)], [2, Uint8Array.of(128, 0, 0, 0)], [5, Uint8Array.of(9, 0, 0, 0)]]});
+  const t = tile({
+    columns: [
+      [1, Uint8Array.of(128, 0, 0, 0)], [2, Uint8Array.of(128, 0, 0, 0)],
+      [5, Uint8Array.of(9, 0, 0, 0)]
+    ]
+  });
   const states = column(t, 0).map((p) => p.state);
   assert.equal(states.filter((s) => s === 1).length, 10);
   assert.equal(states.filter((s) => s === 2).length, 10);
@@ -53,14 +82,23 @@ test('short spans fill the lane, and long ones are left to be drawn with their n
 });
 
 test('a long wait among short ones has a mark at the top', () => {
-  const t = tile({columns: [[1, Uint8Array.of(60, 60, 0, 0)]], longest: Uint8Array.of(200, 50, 0, 0), longestStates: Uint8Array.of(2, 2, 0, 0)});
+  const t = tile({
+    columns: [[1, Uint8Array.of(60, 60, 0, 0)]],
+    longest: Uint8Array.of(200, 50, 0, 0),
+    longestStates: Uint8Array.of(2, 2, 0, 0)
+  });
   assert.equal(column(t, 0)[19]!.state, 2);
   assert.equal(column(t, 1)[19]!.state, 0);
 });
 
 test('groups reach to the top at their peak, without those that are blocked', () => {
   // 100 ns of a column of 100 ns are one goroutine; 255 stands for 400 ns.
-  const t = tile({id: 'group:0', full: 400, columns: [[1, Uint8Array.of(64, 32, 0, 0)], [5, Uint8Array.of(191, 223, 255, 255)]], peak: 64 / 255 * 4});
+  const t = tile({
+    id: 'group:0',
+    full: 400,
+    columns: [[1, Uint8Array.of(64, 32, 0, 0)], [5, Uint8Array.of(191, 223, 255, 255)]],
+    peak: 64 / 255 * 4
+  });
   assert.deepEqual(column(t, 0, true).map((p) => p.state), Array(20).fill(1));
   assert.equal(column(t, 1, true).filter((p) => p.state === 1).length, 10);
   assert.equal(column(t, 2, true).filter((p) => p.state !== 0).length, 0);

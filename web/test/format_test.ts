@@ -1,13 +1,37 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
-import {bytes, count, duration, exactDuration, fitName, nameForms, parseDuration, percent, tickLabel, tickStep, visible, wallClock} from '../src/format';
+import {
+  bytes,
+  count,
+  duration,
+  exactDuration,
+  fitName,
+  nameForms,
+  parseDuration,
+  percent,
+  tickLabel,
+  tickStep,
+  visible,
+  wallClock
+} from '../src/format';
 
 test('durations have three digits', () => {
   const cases: [number, string][] = [
-    [0, '0'], [1, '1 ns'], [999, '999 ns'], [1000, '1.00 µs'], [9994, '9.99 µs'], [9996, '10.0 µs'], [32_200_123, '32.2 ms'],
-    [244_409_921, '244 ms'], [999_400, '999 µs'], [999_600, '1.00 ms'], [1_200_149_505, '1.20 s'], [99_960_000_000, '100 s'],
-    [1_234_000_000_000, '1234 s'], [-1500, '-1.50 µs'],
+    [0, '0'],
+    [1, '1 ns'],
+    [999, '999 ns'],
+    [1000, '1.00 µs'],
+    [9994, '9.99 µs'],
+    [9996, '10.0 µs'],
+    [32_200_123, '32.2 ms'],
+    [244_409_921, '244 ms'],
+    [999_400, '999 µs'],
+    [999_600, '1.00 ms'],
+    [1_200_149_505, '1.20 s'],
+    [99_960_000_000, '100 s'],
+    [1_234_000_000_000, '1234 s'],
+    [-1500, '-1.50 µs'],
   ];
   for (const [ns, text] of cases) assert.equal(duration(ns), text);
 });
@@ -25,7 +49,8 @@ test('durations are read', () => {
   assert.equal(parseDuration(' 20 µs'), 20_000);
   assert.equal(parseDuration('.5s'), 500_000_000);
   assert.equal(parseDuration('400'), 400);
-  for (const text of ['', 'ms', '1 h', '1e3', '-1', '<script>']) assert.equal(parseDuration(text), null);
+  for (const text of ['', 'ms', '1 h', '1e3', '-1', '<script>'])
+    assert.equal(parseDuration(text), null);
 });
 
 test('sizes and counts', () => {
@@ -83,9 +108,13 @@ test('texts from traces cannot change the page around them', () => {
 });
 
 test('names lose their package before they lose letters', () => {
-  assert.deepEqual(nameForms('net/http.(*conn).serve'), ['net/http.(*conn).serve', 'http.(*conn).serve', '(*conn).serve']);
+  assert.deepEqual(
+      nameForms('net/http.(*conn).serve'),
+      ['net/http.(*conn).serve', 'http.(*conn).serve', '(*conn).serve']);
   assert.deepEqual(nameForms('main.main'), ['main.main', 'main']);
-  assert.deepEqual(nameForms('example.com/a/b.F[go.shape.*example.com/c.T]')[1], 'b.F[go.shape.*example.com/c.T]');
+  assert.deepEqual(
+      nameForms('example.com/a/b.F[go.shape.*example.com/c.T]')[1],
+      'b.F[go.shape.*example.com/c.T]');
   assert.deepEqual(nameForms(''), ['']);
   const fits = (n: number) => (text: string) => text.length <= n;
   assert.equal(fitName('net/http.(*conn).serve', fits(30)), 'net/http.(*conn).serve');

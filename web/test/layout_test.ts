@@ -6,24 +6,45 @@ import {layout, LayoutInput, MEMBER_PAGE, rowAt, Scale, ticks, visibleRows} from
 import {grip} from '../src/overview';
 
 const input = (more: Partial<LayoutInput> = {}): LayoutInput => ({
-  procs: [0, 1], threads: [5, 6], groups: [{id: 'group:0', name: 'main.f', goroutines: 3}, {id: 'group:1', name: 'main.g', goroutines: 1}],
-  totalGroups: 2, members: new Map(), tasks: 1, totalTasks: 1, pinned: [], pathLanes: [], pathTitle: '', selected: null,
-  nameOf: (id) => id, toggled: new Set(), notes: {}, ...more,
+  procs: [0, 1],
+  threads: [5, 6],
+  groups: [
+    {id: 'group:0', name: 'main.f', goroutines: 3}, {id: 'group:1', name: 'main.g', goroutines: 1}
+  ],
+  totalGroups: 2,
+  members: new Map(),
+  tasks: 1,
+  totalTasks: 1,
+  pinned: [],
+  pathLanes: [],
+  pathTitle: '',
+  selected: null,
+  nameOf: (id) => id,
+  toggled: new Set(),
+  notes: {},
+  ...more,
 });
 const kinds = (rows: {kind: string}[]) => rows.map((r) => r.kind).join(' ');
 
 test('sections come in order, and threads are closed at first', () => {
   const {rows, height} = layout(input());
-  assert.equal(kinds(rows), 'section lane lane section cycles stops counter section task section group group section');
+  assert.equal(
+      kinds(rows),
+      'section lane lane section cycles stops counter section task section group group section');
   assert.equal(height, rows[rows.length - 1]!.y + rows[rows.length - 1]!.height);
   const open = layout(input({toggled: new Set(['threads', 'procs', 'tasks'])})).rows;
-  assert.equal(kinds(open), 'section section cycles stops counter section section group group section lane lane');
+  assert.equal(
+      kinds(open),
+      'section section cycles stops counter section section group group section lane lane');
 });
 
 test('rows do not overlap, and every height belongs to one', () => {
   const {rows, height} = layout(input({toggled: new Set(['threads'])}));
   let y = 0;
-  for (const row of rows) { assert.equal(row.y, y); y += row.height; }
+  for (const row of rows) {
+    assert.equal(row.y, y);
+    y += row.height;
+  }
   for (let at = 0; at < height; at++) assert.equal(rowAt(rows, at)!.y <= at, true);
   assert.equal(rowAt(rows, -1), null);
   assert.equal(rowAt(rows, height), null);
@@ -32,7 +53,12 @@ test('rows do not overlap, and every height belongs to one', () => {
 });
 
 test('an open group of a million goroutines has few rows', () => {
-  const members = new Map([['group:0', {total: 1_000_000, pages: new Map([[3, Array.from({length: MEMBER_PAGE}, (_, i) => ({id: `g:${i + 1}`}))]])}]]);
+  const members = new Map([[
+    'group:0', {
+      total: 1_000_000,
+      pages: new Map([[3, Array.from({length: MEMBER_PAGE}, (_, i) => ({id: `g:${i + 1}`}))]])
+    }
+  ]]);
   const {rows, height} = layout(input({toggled: new Set(['group:0']), members}));
   assert.ok(rows.length < 10_200);
   assert.ok(height > 18_000_000);
@@ -44,7 +70,8 @@ test('an open group of a million goroutines has few rows', () => {
 });
 
 test('a selected goroutine has a row, unless it is pinned or on the path', () => {
-  const lanes = (more: Partial<LayoutInput>) => layout(input(more)).rows.filter((r) => r.kind === 'lane' && r.id === 'g:9').length;
+  const lanes = (more: Partial<LayoutInput>) =>
+      layout(input(more)).rows.filter((r) => r.kind === 'lane' && r.id === 'g:9').length;
   assert.equal(lanes({selected: 'g:9'}), 1);
   assert.equal(lanes({selected: 'g:9', pinned: ['g:9']}), 1);
   assert.equal(lanes({selected: 'g:9', pathLanes: ['g:9']}), 1);
@@ -52,7 +79,8 @@ test('a selected goroutine has a row, unless it is pinned or on the path', () =>
 });
 
 test('a trace without anything', () => {
-  const {rows} = layout(input({procs: [], threads: [], groups: [], totalGroups: 0, totalTasks: 0, tasks: 0}));
+  const {rows} =
+      layout(input({procs: [], threads: [], groups: [], totalGroups: 0, totalTasks: 0, tasks: 0}));
   assert.equal(kinds(rows), 'section cycles stops counter section');
 });
 

@@ -1,6 +1,6 @@
 // What the tests use of node, since its types are not installed everywhere.
 declare module 'node:test' {
-  export function test(name: string, body: () => void | Promise<void>): void;
+  export function test(name: string, body: () => void|Promise<void>): void;
 }
 declare module 'node:assert/strict' {
   const assert: {
@@ -14,4 +14,4 @@ declare module 'node:assert/strict' {
 declare module 'node:fs' {
   export function readFileSync(path: string, encoding: 'utf8'): string;
 }
-declare const process: {env: Record<string, string | undefined>};
+declare const process: {env: Record<string, string|undefined>};

@@ -6,18 +6,24 @@ import {Reply, RequestError, Requests, requestText, Transport} from '../src/requ
 class Fake implements Transport {
   baked = false;
   asked: string[] = [];
-  waiting: {request: string, resolve: (reply: Reply) => void, reject: (error: unknown) => void}[] = [];
+  waiting: {request: string, resolve: (reply: Reply) => void, reject: (error: unknown) => void}[] =
+      [];
   get(request: string): Promise<Reply> {
     this.asked.push(request);
-    return new Promise((resolve, reject) => { this.waiting.push({request, resolve, reject}); });
+    return new Promise((resolve, reject) => {
+      this.waiting.push({request, resolve, reject});
+    });
   }
 }
 
 test('requests as text', () => {
   assert.equal(requestText('trace'), 'trace');
-  assert.equal(requestText('lanes', [['ids', 'p:*'], ['from', 0], ['to', 5]]), 'lanes?ids=p:*&from=0&to=5');
-  assert.equal(requestText('goroutines', [['each', true], ['top', null], ['at', false]]), 'goroutines?each');
-  assert.equal(requestText('search', [['text', 'a&b=c <ü>']]), 'search?text=a%26b%3Dc%20%3C%C3%BC%3E');
+  assert.equal(
+      requestText('lanes', [['ids', 'p:*'], ['from', 0], ['to', 5]]), 'lanes?ids=p:*&from=0&to=5');
+  assert.equal(
+      requestText('goroutines', [['each', true], ['top', null], ['at', false]]), 'goroutines?each');
+  assert.equal(
+      requestText('search', [['text', 'a&b=c <ü>']]), 'search?text=a%26b%3Dc%20%3C%C3%BC%3E');
 });
 
 test('answers are kept once the trace is read, and not before', async () => {
@@ -35,7 +41,9 @@ test('answers are kept once the trace is read, and not before', async () => {
 
 test('what was asked for last goes first, and what is slow leaves room for the rest', async () => {
   const fake = new Fake(), requests = new Requests(fake);
-  const all = ['path', 'flame', 'gc', 'heap', 'leaks', 'lanes', 'strip', 'marks', 'span', 'groups'].map((name) => requests.text(name));
+  const all = [
+    'path', 'flame', 'gc', 'heap', 'leaks', 'lanes', 'strip', 'marks', 'span', 'groups'
+  ].map((name) => requests.text(name));
   assert.deepEqual(fake.asked, ['path', 'flame', 'gc', 'lanes', 'strip', 'marks']);
   const answer = async (request: string) => {
     fake.waiting.find((w) => w.request === request)!.resolve({status: 200, text: ''});
@@ -52,7 +60,8 @@ test('what was asked for last goes first, and what is slow leaves room for the r
 
 test('requests that nobody waits for any more are not sent', async () => {
   const fake = new Fake(), requests = new Requests(fake), abort = new AbortController();
-  for (const name of ['lanes', 'strip', 'marks', 'span', 'groups', 'trace']) void requests.text(name);
+  for (const name of ['lanes', 'strip', 'marks', 'span', 'groups', 'trace'])
+    void requests.text(name);
   const late = requests.text('search', [], abort.signal);
   abort.abort();
   fake.waiting.shift()!.resolve({status: 200, text: ''});
@@ -63,14 +72,22 @@ test('requests that nobody waits for any more are not sent', async () => {
 test('errors have the text of the answer, and a server that ends is noticed', async () => {
   const fake = new Fake(), requests = new Requests(fake);
   let gone = 0, back = 0;
-  requests.onServerGone = () => { gone++; };
-  requests.onServerBack = () => { back++; };
+  requests.onServerGone = () => {
+    gone++;
+  };
+  requests.onServerBack = () => {
+    back++;
+  };
   const bad = requests.text('lanes');
   fake.waiting.shift()!.resolve({status: 404, text: '{"error":"no lane p:9"}'});
-  await assert.rejects(bad, (error: unknown) => error instanceof RequestError && error.status === 404 && error.message === 'no lane p:9');
+  await assert.rejects(
+      bad,
+      (error: unknown) =>
+          error instanceof RequestError && error.status === 404 && error.message === 'no lane p:9');
   const odd = requests.text('lanes');
   fake.waiting.shift()!.resolve({status: 502, text: '<html>'});
-  await assert.rejects(odd, (error: unknown) => error instanceof RequestError && error.message === 'status 502');
+  await assert.rejects(
+      odd, (error: unknown) => error instanceof RequestError && error.message === 'status 502');
   const lost = requests.text('trace');
   fake.waiting.shift()!.reject(new TypeError('failed to fetch'));
   await assert.rejects(lost);

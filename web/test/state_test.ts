@@ -1,11 +1,30 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
-import {clampWindow, formatState, INITIAL, parseState, State, Store, windowOf, zoomWindow} from '../src/state';
+import {
+  clampWindow,
+  formatState,
+  INITIAL,
+  parseState,
+  State,
+  Store,
+  windowOf,
+  zoomWindow
+} from '../src/state';
 
 const full: State = {
-  view: 'goroutines', from: 10, to: 2000, lane: 'g:17', at: 99, task: '35161', path: 'task:35161', open: ['threads', 'group:3'],
-  pin: ['p:0', 'g:4'], theme: 'dark', clock: 'wall', params: {'goroutines.sort': '-running_ns', 'goroutines.filter': 'a&b=c #ü'},
+  view: 'goroutines',
+  from: 10,
+  to: 2000,
+  lane: 'g:17',
+  at: 99,
+  task: '35161',
+  path: 'task:35161',
+  open: ['threads', 'group:3'],
+  pin: ['p:0', 'g:4'],
+  theme: 'dark',
+  clock: 'wall',
+  params: {'goroutines.sort': '-running_ns', 'goroutines.filter': 'a&b=c #ü'},
 };
 
 test('a state survives the URL', () => {
@@ -20,9 +39,11 @@ test('windows are whole numbers in the URL, and never empty', () => {
 });
 
 test('nonsense in the URL is ignored', () => {
-  for (const text of ['', '#', '#nonsense', '#timeline?from=5', '#timeline?from=9&to=3', '#timeline?from=-1&to=3', '#timeline?lane=<script>&at=1',
-                      '#timeline?lane=g:1', '#timeline?task=x&path=g:&theme=pink&clock=moon&open=<b>&pin=q:1', '#?', '#timeline?from=1e9&to=2e9',
-                      '#timeline?constructor=1&__proto__=2']) {
+  for (const text
+           of ['', '#', '#nonsense', '#timeline?from=5', '#timeline?from=9&to=3',
+               '#timeline?from=-1&to=3', '#timeline?lane=<script>&at=1', '#timeline?lane=g:1',
+               '#timeline?task=x&path=g:&theme=pink&clock=moon&open=<b>&pin=q:1', '#?',
+               '#timeline?from=1e9&to=2e9', '#timeline?constructor=1&__proto__=2']) {
     assert.deepEqual(parseState(text), INITIAL, text);
   }
 });
@@ -53,16 +74,34 @@ function fakeWindow(hash: string) {
   const entries = [hash], listeners: Record<string, (() => void)[]> = {};
   const location = {hash};
   const win = {
-    location, entries,
+    location,
+    entries,
     history: {
-      pushState: (_: unknown, __: string, url: string) => { entries.push(url); location.hash = url; },
-      replaceState: (_: unknown, __: string, url: string) => { entries[entries.length - 1] = url; location.hash = url; },
+      pushState: (_: unknown, __: string, url: string) => {
+        entries.push(url);
+        location.hash = url;
+      },
+      replaceState: (_: unknown, __: string, url: string) => {
+        entries[entries.length - 1] = url;
+        location.hash = url;
+      },
     },
-    addEventListener: (name: string, f: () => void) => { (listeners[name] ??= []).push(f); },
-    setTimeout: (f: () => void) => { win.pending = f; return 1; },
-    clearTimeout: () => { win.pending = null; },
+    addEventListener: (name: string, f: () => void) => {
+      (listeners[name] ??= []).push(f);
+    },
+    setTimeout: (f: () => void) => {
+      win.pending = f;
+      return 1;
+    },
+    clearTimeout: () => {
+      win.pending = null;
+    },
     pending: null as (() => void) | null,
-    back: () => { entries.pop(); location.hash = entries[entries.length - 1]!; (listeners['popstate'] ?? []).forEach((f) => f()); },
+    back: () => {
+      entries.pop();
+      location.hash = entries[entries.length - 1]!;
+      (listeners['popstate'] ?? []).forEach((f) => f());
+    },
   };
   return win;
 }
@@ -80,7 +119,8 @@ test('steps have entries in the history, moves have none', () => {
   assert.deepEqual(win.entries, ['#summary', '#timeline?from=2&to=6']);
   store.set({from: 3, to: 7}, 'move');
   store.set({lane: 'p:0', at: 4});
-  assert.deepEqual(win.entries, ['#summary', '#timeline?from=3&to=7', '#timeline?from=3&to=7&lane=p:0&at=4']);
+  assert.deepEqual(
+      win.entries, ['#summary', '#timeline?from=3&to=7', '#timeline?from=3&to=7&lane=p:0&at=4']);
   win.back();
   assert.equal(store.state.lane, null);
   assert.equal(store.state.from, 3);
