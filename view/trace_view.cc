@@ -115,12 +115,18 @@ void AppendTotals(const std::array<int64_t, kLaneStates>& totals, JsonWriter* js
   json->EndObject();
 }
 
-void AppendStates(const LaneColumns& lane, int64_t full, JsonWriter* json) {
+// Whether a goroutine in this state is at work, or wants to be.
+bool IsActive(LaneState state) {
+  return state != LaneState::kBlocked && state != LaneState::kNetwork;
+}
+
+// `is_group` leaves out the states that would hide all others where there are many goroutines.
+void AppendStates(const LaneColumns& lane, int64_t full, bool is_group, JsonWriter* json) {
   json->Key("columns");
   json->BeginObject();
   for (size_t i = 0; i < kLaneStates; ++i) {
     const auto state = static_cast<LaneState>(i);
-    if (lane.columns(state).empty()) continue;
+    if (lane.columns(state).empty() || (is_group && !IsActive(state))) continue;
     AppendColumns(LaneStateName(state), lane.columns(state), lane.range().count, full, json);
   }
   json->EndObject();
@@ -647,7 +653,8 @@ void TraceView::Impl::AppendLane(Lane* lane, const std::vector<std::string>& rea
   if (is_group) {
     std::vector<const ColumnValues*> all;
     for (size_t i = 0; i < kLaneStates; ++i) {
-      all.push_back(&columns.columns(static_cast<LaneState>(i)));
+      const auto state = static_cast<LaneState>(i);
+      if (IsActive(state)) all.push_back(&columns.columns(state));
     }
     full = std::max<int64_t>(LargestColumn(range.count, all), 1);
   }
@@ -671,7 +678,7 @@ void TraceView::Impl::AppendLane(Lane* lane, const std::vector<std::string>& rea
   json->Member("name", absl::string_view(name));
   AppendTotals(columns.totals(), json);
   json->Member("full", full);
-  AppendStates(columns, full, json);
+  AppendStates(columns, full, is_group, json);
   if (!is_group) {
     if (!columns.longest().empty()) {
       std::string lengths(range.count, '\0');
@@ -792,7 +799,7 @@ absl::Status TraceView::Impl::AnswerStrip(const ViewRequest& request, JsonWriter
   AppendRange(range, json);
   json->Member("full", full);
   AppendTotals(procs.totals(), json);
-  AppendStates(procs, full, json);
+  AppendStates(procs, full, /*is_group=*/false, json);
   const ColumnValues& runnable = goroutines.columns(LaneState::kRunnable);
   const int64_t most =
       std::max<int64_t>(LargestColumn(range.count, std::vector<const ColumnValues*>{&runnable}), 1);
@@ -1044,7 +1051,17 @@ absl::Status TraceView::Impl::AnswerSpan(const ViewRequest& request, JsonWriter*
     if (one.begin <= *at && *at < one.end) piece = one;
   });
   if (!status.ok()) return status;
-  if (!piece.has_value()) return absl::NotFoundError("the lane has nothing at this time");
+  const bool is_idle = !piece.has_value();
+  if (is_idle) {
+    const bool is_known =
+        (lane->kind == LaneKind::kProc && overview().procs().contains(ProcId{lane->number})) ||
+        (lane->kind == LaneKind::kThread && overview().threads().contains(ThreadId{lane->number}));
+    if (!is_known || *at >= overview().duration()) {
+      return absl::NotFoundError("the lane has nothing at this time");
+    }
+    // From the piece before to the piece after it.
+    piece = LanePiece{.begin = *at, .end = *at, .proc_until = *at};
+  }
 
   // The neighbours are where the piece begins and ends, or near that. Pieces that cross between
   // generations are found from all of them, so one that is not in the generation may be too far.
@@ -1062,16 +1079,25 @@ absl::Status TraceView::Impl::AnswerSpan(const ViewRequest& request, JsonWriter*
   };
   const size_t begin_generation = generation_of(piece->begin);
   const size_t end_generation = generation_of(piece->end);
+  int64_t earliest = *at;
+  int64_t latest = *at + 1;
   for (size_t i = 0; i < kGenerations && i <= begin_generation && status.ok(); ++i) {
     status = look(begin_generation - i);
+    earliest = i == begin_generation ? 0 : std::min(earliest, syncs[begin_generation - i]);
     if (previous.has_value() && *previous >= syncs[begin_generation - i]) break;
   }
   for (size_t i = end_generation;
        i < end_generation + kGenerations && i < index_.generations().size() && status.ok(); ++i) {
     status = look(i);
-    if (following.has_value() && (i + 1 >= syncs.size() || *following < syncs[i + 1])) break;
+    const bool is_last = i + 1 >= index_.generations().size() || i + 1 >= syncs.size();
+    latest = is_last ? overview().duration() : std::max(latest, syncs[i + 1]);
+    if (following.has_value() && (is_last || *following < latest)) break;
   }
   if (!status.ok()) return status;
+  if (is_idle) {
+    piece->begin = previous.has_value() ? *previous + 1 : earliest;
+    piece->end = following.value_or(latest);
+  }
 
   const GoId id = piece->goroutine;
   const Overview::Goroutine* const goroutine =

@@ -24,6 +24,7 @@ struct ViewAnswer {
   int status = 200;        // As in HTTP: 200, 400, 404, 500 or 503.
   std::string media_type;  // "application/json".
   std::string body;
+  std::string file_name = "";  // If it is to be saved: how the file is called.
 };
 
 // A parameter of a request: its name, and its value without the encoding of URLs.

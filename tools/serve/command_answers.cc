@@ -235,13 +235,28 @@ ViewAnswer CommandAnswers::AnswerSave(absl::Span<const ViewParameter> parameters
     }
   }
   constexpr absl::string_view kBytes = "application/octet-stream";
-  if (format == "perfetto" || format == "chrome" || format == "fxt") {
-    return AnswerOf("convert", others, {absl::StrCat("--to=", format), "-o=-"}, kBytes);
+  struct Format {
+    absl::string_view name;
+    absl::string_view command;
+    std::vector<absl::string_view> flags;
+    absl::string_view media_type;
+    absl::string_view suffix;
+  };
+  const Format formats[] = {
+      {"perfetto", "convert", {"--to=perfetto", "-o=-"}, kBytes, ".perfetto.pftrace"},
+      {"chrome", "convert", {"--to=chrome", "-o=-"}, kBytes, ".chrome.json"},
+      {"fxt", "convert", {"--to=fxt", "-o=-"}, kBytes, ".fxt"},
+      {"pprof", "profile", {"-o=-"}, kBytes, ".pb.gz"},
+      {"folded", "profile", {"--format=folded"}, kText, ".folded"},
+      {"text", "events", {}, kText, ".txt"},
+      {"json", "events", {"--format=json"}, kJsonLines, ".jsonl"},
+  };
+  for (const Format& known : formats) {
+    if (known.name != format) continue;
+    ViewAnswer answer = AnswerOf(known.command, others, known.flags, known.media_type);
+    if (answer.status == 200) answer.file_name = absl::StrCat(name_, known.suffix);
+    return answer;
   }
-  if (format == "pprof") return AnswerOf("profile", others, {"-o=-"}, kBytes);
-  if (format == "folded") return AnswerOf("profile", others, {"--format=folded"}, kText);
-  if (format == "text") return AnswerOf("events", others, {}, kText);
-  if (format == "json") return AnswerOf("events", others, {"--format=json"}, kJsonLines);
   return ErrorAnswer(400, "format must be perfetto, chrome, fxt, text, json, pprof or folded");
 }
 

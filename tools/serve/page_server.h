@@ -17,8 +17,8 @@ namespace gotrace::internal {
 
 // Other programs of this machine, and pages of other sites that the browser shows, can reach the
 // port, too. So a request must name this machine as its host, since a name that somebody else
-// controls could stand for its address; and it must have the token, which only the person who
-// started the program knows.
+// controls could stand for its address; and one for anything of the trace must have the token,
+// which only the person who started the program knows.
 class PageServer {
  public:
   // Answers what follows /api/ in a target, as TraceView::Answer() does.
@@ -31,7 +31,7 @@ class PageServer {
   HttpAnswer Answer(const HttpRequest& request) const;
 
  private:
-  HttpAnswer AnswerAllowed(absl::string_view path, absl::string_view query) const;
+  HttpAnswer FileAt(absl::string_view path) const;
 
   const std::string token_;
   const absl::Span<const PageFile> files_;

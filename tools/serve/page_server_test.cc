@@ -48,14 +48,16 @@ class PageServerTest : public testing::Test {
 };
 
 TEST_F(PageServerTest, AnswersWithThePageAndTheViewsAnswers) {
-  const HttpAnswer page = server_.Answer(RequestOf("/?token=secret"));
-  EXPECT_EQ(page.status, 200);
-  EXPECT_EQ(page.media_type, "text/html; charset=utf-8");
-  EXPECT_EQ(page.body,
-            "<link href=\"page.css?token=secret\"><script src=\"page.js?token=secret\"></script>");
-  EXPECT_EQ(server_.Answer(RequestOf("/page.js?token=secret")).body, "run()");
-  EXPECT_EQ(server_.Answer(RequestOf("/page.css?token=secret")).media_type,
-            "text/css; charset=utf-8");
+  // The files need no token, since they have nothing of the trace.
+  for (const absl::string_view query : {"", "?token=secret", "?token=wrong"}) {
+    const HttpAnswer page = server_.Answer(RequestOf(absl::StrCat("/", query)));
+    EXPECT_EQ(page.status, 200);
+    EXPECT_EQ(page.media_type, "text/html; charset=utf-8");
+    EXPECT_EQ(page.body, kFiles[0].bytes);
+    EXPECT_EQ(server_.Answer(RequestOf(absl::StrCat("/page.js", query))).body, "run()");
+    EXPECT_EQ(server_.Answer(RequestOf(absl::StrCat("/page.css", query))).media_type,
+              "text/css; charset=utf-8");
+  }
   EXPECT_EQ(server_.Answer(RequestOf("/api/lanes?ids=p:0&token=secret&to=5")).body,
             "lanes?ids=p:0&to=5");
   EXPECT_EQ(server_.Answer(RequestOf("/api/trace?token=secret")).body, "trace");
@@ -70,12 +72,23 @@ TEST_F(PageServerTest, AnswersWithThePageAndTheViewsAnswers) {
 
 TEST_F(PageServerTest, RefusesWhoeverLacksTheToken) {
   for (const absl::string_view target :
-       {"/", "/page.js", "/api/trace", "/?token=", "/?token=secre", "/?token=secret2",
-        "/?token=Secret", "/?x=secret", "/nothing", "/?token=secret&token=x"}) {
+       {"/api/trace", "/api/?token=", "/api/?token=secre", "/api/trace?token=secret2",
+        "/api/trace?token=Secret", "/api/trace?x=secret", "/api/nothing",
+        "/api/trace?token=secret&token=x"}) {
     const HttpAnswer answer = server_.Answer(RequestOf(target));
     EXPECT_EQ(answer.status, 403) << target;
     EXPECT_FALSE(absl::StrContains(answer.body, "secret"));
   }
+}
+
+TEST(PageServer, NamesFilesToSave) {
+  const PageServer server("secret", kFiles, [](absl::string_view) {
+    return ViewAnswer{200, "text/plain", "x", "a\"b\r\n c.txt"};
+  });
+  const HttpAnswer answer = server.Answer(RequestOf("/api/save?token=secret"));
+  const std::string* const disposition = HeaderOf(answer, "Content-Disposition");
+  ASSERT_NE(disposition, nullptr);
+  EXPECT_EQ(*disposition, "attachment; filename*=UTF-8''a%22b%0D%0A%20c.txt");
 }
 
 TEST_F(PageServerTest, RefusesForeignHosts) {

@@ -95,7 +95,8 @@ int64_t NumberIn(absl::string_view json, absl::string_view member) {
 
 // Adds what the page asks for at its start, and for every table and profile of the window.
 void AddTables(const std::string& window, Answers* answers) {
-  for (const absl::string_view request : {"trace", "strip", "marks", "groups?limit=100"}) {
+  for (const absl::string_view request :
+       {"trace", "strip", "marks", "groups?limit=100", "tasklanes?limit=6"}) {
     answers->Add(std::string(request));
   }
   const auto add = [&](absl::string_view path, absl::string_view more = "") {
