@@ -13,8 +13,9 @@
 
 namespace gotrace::internal {
 
-Overview::Overview(Interner* interner)
+Overview::Overview(Interner* interner, Watch watch)
     : interner_(*interner),
+      watch_(std::move(watch)),
       task_table_(interner),
       ranges_(interner, RangeTracker::Crossing::kWhole, {EventType::kGCBegin, EventType::kSTWBegin},
               [this](const RuntimeRange& range) { AddRange(range); }) {}
@@ -26,6 +27,10 @@ int64_t Overview::SinceBegin(int64_t time) const {
 }
 
 void Overview::AddEvents(absl::Span<const Event> events) {
+  if (watch_ != nullptr && !syncs_.empty()) {
+    watch_(*this, events.front().kind() == EventKind::kSync);
+  }
+  last_time_ = std::max(last_time_, SinceBegin(events.back().time()));
   pieces_.AddEvents(events);
   live_.AddEvents(events);
   for (const Event& event : events) {
@@ -69,7 +74,11 @@ void Overview::AddGoroutine(const GoInterval& interval) {
   Data& data = entry.data;
   if (data.start == StringId::kEmpty) {
     data.start = interner_.RootFunctionId(interval.stack);
-    if (data.start != StringId::kEmpty) AddPending(entry.id, data.start);
+    if (data.start != StringId::kEmpty) {
+      AddPending(entry.id, data.start);
+      const bool is_first_part = !syncs_.empty() && syncs_.front() == 0;
+      if (!entry.is_older || is_first_part) ++seen_[data.start];
+    }
   }
   const int64_t begin = SinceBegin(interval.begin);
   const int64_t end = SinceBegin(interval.end);
@@ -173,6 +182,8 @@ void Overview::Merge(Overview&& next, const InternerMap& ids) {
   for (const auto& [start, lane] : next.lanes_) LaneOf(ids(start)).Merge(lane);
   goroutines_.insert(goroutines_.end(), next.goroutines_.begin(), next.goroutines_.end());
   for (const StringId start : next.starts_) starts_.push_back(ids(start));
+  for (const auto& [start, count] : next.seen_) seen_[ids(start)] += count;
+  last_time_ = std::max(last_time_, next.last_time_);
   for (const auto& [id, spans] : next.pending_) {
     std::vector<LaneSpan>& known = pending_[id];
     known.insert(known.end(), spans.begin(), spans.end());
@@ -219,27 +230,64 @@ void Overview::Finish(int64_t end) {
   if (!pending_.empty()) {
     for (size_t i = 0; i < goroutines_.size(); ++i) AddPending(goroutines_[i].id, starts_[i]);
   }
-  for (auto& [proc, lane] : procs_) step_ = std::max(step_, lane.lane().range().step);
-  for (auto& [start, lane] : lanes_) step_ = std::max(step_, lane.lane().range().step);
-  for (auto& [proc, lane] : procs_) lane.WidenTo(step_);
-  MakeGroups();
+  absl::flat_hash_map<StringId, uint64_t> counts;
+  for (const StringId start : starts_) ++counts[start];
+  FinishLanes(counts);
   absl::c_sort(crossing_, [](const LanePiece& a, const LanePiece& b) {
     const auto key = [](const LanePiece& piece) {
       return std::tuple(piece.begin, piece.end, piece.goroutine, piece.proc, piece.thread);
     };
     return key(a) < key(b);
   });
+  tasks_ = task_table_.Take();
+}
+
+void Overview::AddSoFar(const Overview& part, int64_t times_wider) {
+  begin_ = part.begin_;
+  last_time_ = std::max(last_time_, part.last_time_);
+  const auto id_of = [&](StringId id) { return interner_.InternString(part.interner_.String(id)); };
+  const auto add = [&](const GrowingLane& lane, GrowingLane* known) {
+    known->WidenTo(lane.lane().range().step * times_wider);
+    known->Merge(lane);
+  };
+  for (const auto& [proc, lane] : part.procs_) {
+    add(lane, &procs_.try_emplace(proc, LaneColumns::Spans::kKept).first->second);
+  }
+  for (const auto& [start, lane] : part.lanes_) add(lane, &LaneOf(id_of(start)));
+  for (const auto& [start, count] : part.seen_) seen_[id_of(start)] += count;
+  threads_.insert(part.threads_.begin(), part.threads_.end());
+  syncs_.insert(syncs_.end(), part.syncs_.begin(), part.syncs_.end());
+  const auto append = [&](const std::vector<Mark>& marks, std::vector<Mark>* known) {
+    for (const Mark& mark : marks) known->push_back({mark.begin, mark.end, id_of(mark.name)});
+  };
+  append(part.cycles_, &cycles_);
+  append(part.stops_, &stops_);
+  for (size_t i = 0; i < kMetrics; ++i) metrics_[i].Merge(part.metrics_[i]);
+  runnable_.MergeCounts(part.runnable_);
+}
+
+void Overview::FinishSoFar(int64_t duration) {
+  duration_ = std::max(duration, last_time_);
+  for (const GrowingMetric& metric : metrics_) step_ = std::max(step_, metric.step());
+  step_ = std::max(step_, runnable().step());
+  absl::flat_hash_map<StringId, uint64_t> counts = seen_;
+  for (const auto& [start, lane] : lanes_) counts.try_emplace(start, 0);
+  FinishLanes(counts);
+}
+
+void Overview::FinishLanes(const absl::flat_hash_map<StringId, uint64_t>& counts) {
+  for (auto& [proc, lane] : procs_) step_ = std::max(step_, lane.lane().range().step);
+  for (auto& [start, lane] : lanes_) step_ = std::max(step_, lane.lane().range().step);
+  for (auto& [proc, lane] : procs_) lane.WidenTo(step_);
+  MakeGroups(counts);
   const auto is_earlier = [](const Mark& a, const Mark& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   };
   absl::c_stable_sort(cycles_, is_earlier);
   absl::c_stable_sort(stops_, is_earlier);
-  tasks_ = task_table_.Take();
 }
 
-void Overview::MakeGroups() {
-  absl::flat_hash_map<StringId, uint64_t> counts;
-  for (const StringId start : starts_) ++counts[start];
+void Overview::MakeGroups(const absl::flat_hash_map<StringId, uint64_t>& counts) {
   for (const auto& [start, count] : counts) {
     Group group;
     group.start = start;

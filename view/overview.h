@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -75,7 +76,11 @@ class Overview final : public MergeableAnalysis<Overview> {
 
   enum Metric : size_t { kHeap, kGoal, kMaxProcs, kMetrics };
 
-  explicit Overview(Interner* interner);
+  // Called with an overview before it receives events; `ends_generation` is whether these begin a
+  // new generation. What it has then can be given to AddSoFar().
+  using Watch = std::function<void(const Overview& overview, bool ends_generation)>;
+
+  explicit Overview(Interner* interner, Watch watch = nullptr);
 
   void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
@@ -84,6 +89,16 @@ class Overview final : public MergeableAnalysis<Overview> {
   void AddProc(const ProcInterval& interval) override;
   void Merge(Overview&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
+
+  // Instead of all of these: adds what `part` has so far, which stays unchanged, in columns that
+  // are `times_wider`. Parts come in order of time. Only the lanes, without goroutines, the marks
+  // and the metrics are known.
+  void AddSoFar(const Overview& part, int64_t times_wider);
+  // Call it after the last part. `duration` is that of the trace if it is known, and may be less.
+  void FinishSoFar(int64_t duration);
+
+  // Returns the time of the last event, since the trace's begin.
+  int64_t last_time() const { return last_time_; }
 
   // Returns the time of the first event, on the trace's clock, and the time from then to the last.
   int64_t begin() const { return begin_; }
@@ -146,11 +161,15 @@ class Overview final : public MergeableAnalysis<Overview> {
   void Complete(Goroutines::Entry& entry);
   void Append(Goroutines::Entry& rest, Goroutines::Entry* entry);
   GrowingLane& LaneOf(StringId start);
-  void MakeGroups();
+  // Makes groups of the lanes, and sorts the marks. `counts` are the goroutines by their functions.
+  void FinishLanes(const absl::flat_hash_map<StringId, uint64_t>& counts);
+  void MakeGroups(const absl::flat_hash_map<StringId, uint64_t>& counts);
   int64_t SinceBegin(int64_t time) const;
 
   Interner& interner_;
+  const Watch watch_;
   int64_t begin_ = 0;
+  int64_t last_time_ = 0;
   int64_t duration_ = 0;
   int64_t step_ = GrowingLane::kFirstStep;
   std::map<ProcId, GrowingLane> procs_;
@@ -159,6 +178,9 @@ class Overview final : public MergeableAnalysis<Overview> {
   std::vector<Group> groups_;
   std::vector<Goroutine> goroutines_;
   std::vector<StringId> starts_;  // The functions of goroutines_, until Finish().
+  // How many goroutines were seen by their functions, for AddSoFar(). Those that are older than a
+  // part are those of the part before.
+  absl::flat_hash_map<StringId, uint64_t> seen_;
   // Spans of goroutines whose function is not known yet.
   absl::flat_hash_map<GoId, std::vector<LaneSpan>> pending_;
   std::vector<LanePiece> crossing_;

@@ -52,10 +52,13 @@ class RunnableCounts {
     generation_begin_ = next.generation_begin_;
   }
 
+  // Appends the counts of the complete generations of the following part of the trace.
+  void MergeCounts(const RunnableCounts& next) { counts_.Merge(next.counts_); }
+
   // Call it after the last event.
   void Finish() { EndGeneration(); }
 
-  // Returns the counts, after Finish().
+  // Returns the counts, after Finish() or MergeCounts().
   const GrowingMetric& counts() const { return counts_; }
 
  private:

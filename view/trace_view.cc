@@ -1,12 +1,14 @@
 // Requests are rows of one table, kRequests. Lanes come from one of two places. If the columns that
 // are asked for are at least as wide as those of the overview, which the pass over the trace made,
 // they follow from it. Otherwise the generations of the window are decoded; what crosses from one
-// to another was kept by the pass. Both give the same lanes.
+// to another was kept by the pass. Both give the same lanes. While the pass runs, what it has is
+// copied now and then, and lanes come from such a copy alone.
 #include "gotrace/trace_view.h"
 
 #include <algorithm>
 #include <atomic>
 #include <iterator>
+#include <mutex>
 #include <optional>
 
 #include "absl/algorithm/container.h"
@@ -32,6 +34,7 @@
 #include "view/lane_columns.h"
 #include "view/overview.h"
 #include "view/parameters.h"
+#include "view/previews.h"
 #include "view/span_details.h"
 
 namespace gotrace {
@@ -51,6 +54,8 @@ using internal::LaneSpan;
 using internal::LaneState;
 using internal::LaneStateName;
 using internal::Overview;
+using internal::Preview;
+using internal::Previews;
 using internal::ReadGeneration;
 using internal::TextBuffer;
 using internal::ViewRequest;
@@ -300,33 +305,62 @@ bool ContainsIgnoringCase(absl::string_view text, absl::string_view piece) {
   return absl::StrContains(absl::AsciiStrToLower(text), absl::AsciiStrToLower(piece));
 }
 
-}  // namespace
+// A trace, and the places of its generations.
+struct OpenedTrace {
+  OpenedTrace(std::unique_ptr<ByteSource> its_source, TraceIndex its_index)
+      : source(std::move(its_source)), index(std::move(its_index)) {}
 
-class TraceView::Impl {
+  const std::unique_ptr<ByteSource> source;
+  const TraceIndex index;
+};
+
+// What is known of a trace at some time. Nothing in it changes any more, so a request is answered
+// from one of these, whatever is read meanwhile.
+struct Known {
+  std::shared_ptr<const OpenedTrace> trace;
+  std::shared_ptr<const Preview> preview;           // While the trace is read; it may be nullptr.
+  std::unique_ptr<Sink> sink;                       // Once it is read.
+  std::unique_ptr<DecodedGenerations> generations;  // The same.
+  std::string fault;
+
+  bool is_complete() const { return sink != nullptr; }
+  const Overview* overview() const {
+    if (is_complete()) return &sink->analysis();
+    return preview == nullptr ? nullptr : &preview->overview;
+  }
+  const Interner* interner() const {
+    if (is_complete()) return &sink->interner();
+    return preview == nullptr ? nullptr : &preview->interner;
+  }
+};
+
+// Answers a request from what is known of the trace.
+class Answers {
  public:
-  Impl(std::unique_ptr<ByteSource> source, TraceIndex index, TraceViewOptions options)
-      : source_(std::move(source)), index_(std::move(index)), options_(std::move(options)) {}
+  // All must outlive this object.
+  Answers(const TraceViewOptions& options, const Known& known, const ReadProgress& progress)
+      : options_(options),
+        known_(known),
+        progress_(progress),
+        source_(known.trace->source.get()),
+        index_(known.trace->index),
+        generations_(known.generations.get()) {}
 
-  absl::Status Read();
   ViewAnswer Answer(absl::string_view text) const;
 
-  using Handler = absl::Status (Impl::*)(const ViewRequest& request, JsonWriter* json) const;
+  using Handler = absl::Status (Answers::*)(const ViewRequest& request, JsonWriter* json) const;
   struct Row {
     absl::string_view path;
     absl::string_view parameters;  // Separated by spaces.
     Handler handler;               // nullptr if options_.answer_more answers it.
+    bool is_early = false;         // Whether it is answered while the trace is read.
   };
   static absl::Span<const Row> Rows();
 
  private:
-  // The result of the pass over the trace. Nothing in it changes any more.
-  struct Whole {
-    std::unique_ptr<Sink> sink;
-    absl::Status status;
-  };
-
-  const Overview& overview() const { return whole_->sink->analysis(); }
-  const Interner& interner() const { return whole_->sink->interner(); }
+  // There may be none only while the trace is read: then the only request is that for the trace.
+  const Overview& overview() const { return *known_.overview(); }
+  const Interner& interner() const { return *known_.interner(); }
   absl::string_view NameOfGroup(size_t group) const {
     return interner().String(overview().groups()[group].start);
   }
@@ -334,7 +368,6 @@ class TraceView::Impl {
     const Overview::Goroutine* const goroutine = overview().Find(id, time);
     return goroutine == nullptr ? absl::string_view() : NameOfGroup(goroutine->group);
   }
-  bool IsComplete() const { return is_complete_.load(std::memory_order_acquire); }
 
   ViewAnswer AnswerMore(const ViewRequest& request) const;
 
@@ -378,54 +411,27 @@ class TraceView::Impl {
   absl::Status AnswerTaskLanes(const ViewRequest& request, JsonWriter* json) const;
   absl::Status AnswerSearch(const ViewRequest& request, JsonWriter* json) const;
 
-  const std::unique_ptr<ByteSource> source_;
-  const TraceIndex index_;
-  const TraceViewOptions options_;
-
-  std::atomic<uint64_t> bytes_read_ = 0;
-  std::atomic<uint64_t> bytes_ = 0;
-  std::atomic<uint64_t> events_ = 0;
-  std::atomic<bool> is_complete_ = false;
-  std::unique_ptr<Whole> whole_;                     // From is_complete_ on.
-  std::unique_ptr<DecodedGenerations> generations_;  // The same.
+  const TraceViewOptions& options_;
+  const Known& known_;
+  const ReadProgress& progress_;
+  const ByteSource* const source_;
+  const TraceIndex& index_;
+  DecodedGenerations* const generations_;  // nullptr while the trace is read.
 };
 
-absl::Status TraceView::Impl::Read() {
-  auto whole = std::make_unique<Whole>();
-  const auto make_sink = [] {
-    return std::make_unique<Sink>(
-        [](Interner* interner) { return std::make_unique<Overview>(interner); },
-        AnalysisSink::Options());
-  };
-  const auto on_progress = [this](const ReadProgress& progress) {
-    bytes_read_ = progress.bytes;
-    bytes_ = progress.total;
-    events_ = progress.events;
-  };
-  whole->status =
-      ReadParallel(source_->Fork(0), options_.reader, make_sink, &whole->sink, on_progress);
-  ReaderOptions reader = options_.reader;
-  reader.keep_going = nullptr;
-  reader.jobs = 1;
-  generations_ =
-      std::make_unique<DecodedGenerations>(source_.get(), &index_, std::move(reader),
-                                           whole->sink->analysis().begin(), options_.cache_bytes);
-  whole_ = std::move(whole);
-  is_complete_.store(true, std::memory_order_release);
-  return whole_->status;
-}
+}  // namespace
 
-absl::Span<const TraceView::Impl::Row> TraceView::Impl::Rows() {
-  using I = Impl;
+absl::Span<const Answers::Row> Answers::Rows() {
+  using I = Answers;
   static constexpr Row kRequests[] = {
-      {"trace", "", &I::AnswerTrace},
-      {"strip", "from to step", &I::AnswerStrip},
-      {"lanes", "ids from to step", &I::AnswerLanes},
-      {"groups", "offset limit text", &I::AnswerGroups},
+      {"trace", "", &I::AnswerTrace, true},
+      {"strip", "from to step", &I::AnswerStrip, true},
+      {"lanes", "ids from to step", &I::AnswerLanes, true},
+      {"groups", "offset limit text", &I::AnswerGroups, true},
       {"members", "group from to offset limit", &I::AnswerMembers},
       {"span", "lane at", &I::AnswerSpan},
       {"arrows", "lane from to limit", &I::AnswerArrows},
-      {"marks", "from to step", &I::AnswerMarks},
+      {"marks", "from to step", &I::AnswerMarks, true},
       {"tasklanes", "from to type offset limit", &I::AnswerTaskLanes},
       {"search", "text limit", &I::AnswerSearch},
       {"time", "text", nullptr},
@@ -453,7 +459,7 @@ absl::Span<const TraceView::Impl::Row> TraceView::Impl::Rows() {
   return kRequests;
 }
 
-ViewAnswer TraceView::Impl::Answer(absl::string_view text) const {
+ViewAnswer Answers::Answer(absl::string_view text) const {
   const ViewRequest request(text);
   const absl::Span<const Row> rows = Rows();
   const auto row =
@@ -462,7 +468,9 @@ ViewAnswer TraceView::Impl::Answer(absl::string_view text) const {
   const std::vector<absl::string_view> names =
       absl::StrSplit(row->parameters, ' ', absl::SkipEmpty());
   absl::Status status = request.CheckNames(names);
-  if (status.ok() && !IsComplete() && row->handler != &Impl::AnswerTrace) {
+  const bool is_known = known_.is_complete() || row->handler == &Answers::AnswerTrace ||
+                        (row->is_early && known_.overview() != nullptr);
+  if (status.ok() && !is_known) {
     status = absl::UnavailableError("the trace is still being read");
   }
   TextBuffer out;
@@ -477,7 +485,7 @@ ViewAnswer TraceView::Impl::Answer(absl::string_view text) const {
   return {200, "application/json", std::string(out.view())};
 }
 
-ViewAnswer TraceView::Impl::AnswerMore(const ViewRequest& request) const {
+ViewAnswer Answers::AnswerMore(const ViewRequest& request) const {
   if (options_.answer_more == nullptr) return ErrorAnswer(404, "not available here");
   std::vector<ViewParameter> parameters;
   for (const auto& [name, value] : request.parameters()) {
@@ -492,7 +500,7 @@ ViewAnswer TraceView::Impl::AnswerMore(const ViewRequest& request) const {
   return options_.answer_more(request.path(), parameters);
 }
 
-absl::StatusOr<Window> TraceView::Impl::WindowOf(const ViewRequest& request) const {
+absl::StatusOr<Window> Answers::WindowOf(const ViewRequest& request) const {
   const int64_t end = overview().duration();
   const absl::StatusOr<int64_t> from = request.Number("from", 0, kMaxViewTime, 0);
   if (!from.ok()) return from.status();
@@ -502,8 +510,7 @@ absl::StatusOr<Window> TraceView::Impl::WindowOf(const ViewRequest& request) con
   return Window{std::min(*from, end), std::min(*to, end)};
 }
 
-absl::StatusOr<int64_t> TraceView::Impl::StepOf(const ViewRequest& request,
-                                                const Window& window) const {
+absl::StatusOr<int64_t> Answers::StepOf(const ViewRequest& request, const Window& window) const {
   int64_t usual = 1;
   while (usual * 2 * kUsualColumns <= window.to - window.from) usual *= 2;
   const absl::StatusOr<int64_t> step = request.Number("step", 1, kMaxViewTime, usual);
@@ -513,7 +520,7 @@ absl::StatusOr<int64_t> TraceView::Impl::StepOf(const ViewRequest& request,
   return step;
 }
 
-std::pair<size_t, size_t> TraceView::Impl::GenerationsOf(const Window& window) const {
+std::pair<size_t, size_t> Answers::GenerationsOf(const Window& window) const {
   const std::vector<int64_t>& syncs = overview().syncs();
   const size_t count = std::min(index_.generations().size(), syncs.size());
   const auto end = syncs.begin() + static_cast<ptrdiff_t>(count);
@@ -524,7 +531,8 @@ std::pair<size_t, size_t> TraceView::Impl::GenerationsOf(const Window& window) c
   return {first, std::max(first, static_cast<size_t>(last - syncs.begin()))};
 }
 
-bool TraceView::Impl::CanDecode(const Window& window) const {
+bool Answers::CanDecode(const Window& window) const {
+  if (generations_ == nullptr) return false;
   const auto [first, last] = GenerationsOf(window);
   if (last - first <= 2) return true;
   uint64_t bytes = 0;
@@ -532,7 +540,7 @@ bool TraceView::Impl::CanDecode(const Window& window) const {
   return bytes <= kMaxDecodedBytes;
 }
 
-absl::Status TraceView::Impl::Decode(const Window& window, PieceSorter* sorter) const {
+absl::Status Answers::Decode(const Window& window, PieceSorter* sorter) const {
   const auto overlaps = [&](const LanePiece& piece) {
     return piece.begin < window.to && piece.end > window.from;
   };
@@ -555,8 +563,8 @@ absl::Status TraceView::Impl::Decode(const Window& window, PieceSorter* sorter) 
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Lane>> TraceView::Impl::LanesOf(const ViewRequest& request,
-                                                           const ColumnRange& range) const {
+absl::StatusOr<std::vector<Lane>> Answers::LanesOf(const ViewRequest& request,
+                                                   const ColumnRange& range) const {
   const std::string* const ids = request.Find("ids");
   if (ids == nullptr) return absl::InvalidArgumentError("ids is missing");
   std::vector<Lane> lanes;
@@ -590,7 +598,7 @@ absl::StatusOr<std::vector<Lane>> TraceView::Impl::LanesOf(const ViewRequest& re
   return lanes;
 }
 
-bool TraceView::Impl::AddKnown(Lane* lane) const {
+bool Answers::AddKnown(Lane* lane) const {
   if (lane->id.kind == LaneKind::kProc) {
     const auto found = overview().procs().find(ProcId{lane->id.number});
     if (found != overview().procs().end()) lane->columns.Add(found->second.lane());
@@ -603,7 +611,7 @@ bool TraceView::Impl::AddKnown(Lane* lane) const {
   return false;
 }
 
-absl::Status TraceView::Impl::AnswerLanes(const ViewRequest& request, JsonWriter* json) const {
+absl::Status Answers::AnswerLanes(const ViewRequest& request, JsonWriter* json) const {
   const absl::StatusOr<Window> window = WindowOf(request);
   if (!window.ok()) return window.status();
   const absl::StatusOr<int64_t> step = StepOf(request, *window);
@@ -644,8 +652,8 @@ absl::Status TraceView::Impl::AnswerLanes(const ViewRequest& request, JsonWriter
   return absl::OkStatus();
 }
 
-void TraceView::Impl::AppendLane(Lane* lane, const std::vector<std::string>& reasons, Names* names,
-                                 JsonWriter* json) const {
+void Answers::AppendLane(Lane* lane, const std::vector<std::string>& reasons, Names* names,
+                         JsonWriter* json) const {
   LaneColumns& columns = lane->columns;
   const ColumnRange& range = columns.range();
   const bool is_group = lane->id.kind == LaneKind::kGroup;
@@ -717,41 +725,47 @@ void TraceView::Impl::AppendLane(Lane* lane, const std::vector<std::string>& rea
   json->EndObject();
 }
 
-absl::Status TraceView::Impl::AnswerTrace(const ViewRequest& /*request*/, JsonWriter* json) const {
-  const bool is_complete = IsComplete();
+absl::Status Answers::AnswerTrace(const ViewRequest& /*request*/, JsonWriter* json) const {
+  const bool is_complete = known_.is_complete();
+  const Overview* const overview = known_.overview();
   json->Member("name", absl::string_view(options_.name));
   const auto& generations = index_.generations();
   int64_t begin = index_.start_time();
   int64_t duration = generations.empty() ? 0 : generations.back().first_time - begin;
-  if (is_complete) {
-    begin = overview().begin();
-    duration = overview().duration();
+  uint64_t goroutines = 0;
+  if (overview != nullptr) {
+    begin = overview->begin();
+    duration = overview->duration();
+    for (const Overview::Group& group : overview->groups()) goroutines += group.goroutines;
   }
   json->Member("begin_ns", begin);
   json->Member("end_ns", begin + duration);
   json->Member("duration", duration);
-  json->Member("events", is_complete ? whole_->sink->event_count() : events_.load());
-  json->Member("goroutines", uint64_t{is_complete ? overview().goroutines().size() : 0});
-  const uint64_t total = bytes_;
-  const double progress = is_complete ? 1
-                          : total == 0
-                              ? 0
-                              : static_cast<double>(bytes_read_) / static_cast<double>(total);
-  json->Members("\"progress\":", absl::StrFormat("%.3f", std::min(progress, 1.0)));
+  json->Member("events", is_complete ? known_.sink->event_count() : progress_.events);
+  json->Member("goroutines", goroutines);
+  double progress = 1;
+  if (!is_complete) {
+    progress =
+        progress_.total == 0
+            ? 0
+            : std::min(static_cast<double>(progress_.bytes) / static_cast<double>(progress_.total),
+                       1.0);
+  }
+  json->Members("\"progress\":", absl::StrFormat("%.3f", progress));
   json->Key("complete");
   json->Bool(is_complete);
   json->Member("version",
                absl::string_view(absl::StrFormat("1.%d", static_cast<uint32_t>(index_.version()))));
   json->Key("procs");
   json->BeginArray();
-  if (is_complete) {
-    for (const auto& [proc, lane] : overview().procs()) json->Value(proc.value);
+  if (overview != nullptr) {
+    for (const auto& [proc, lane] : overview->procs()) json->Value(proc.value);
   }
   json->EndArray();
   json->Key("threads");
   json->BeginArray();
-  if (is_complete) {
-    for (const ThreadId thread : overview().threads()) json->Value(thread.value);
+  if (overview != nullptr) {
+    for (const ThreadId thread : overview->threads()) json->Value(thread.value);
   }
   json->EndArray();
   json->Key("wall_begin");
@@ -763,28 +777,26 @@ absl::Status TraceView::Impl::AnswerTrace(const ViewRequest& /*request*/, JsonWr
   } else {
     json->Null();
   }
-  json->Member("groups", uint64_t{is_complete ? overview().groups().size() : 0});
-  json->Member("tasks", uint64_t{is_complete ? overview().tasks().size() : 0});
+  json->Member("groups", uint64_t{overview == nullptr ? 0 : overview->groups().size()});
+  json->Member("tasks", uint64_t{overview == nullptr ? 0 : overview->tasks().size()});
   json->Key("states");
   json->BeginArray();
   for (const absl::string_view state : internal::kLaneStateNames) json->Value(state);
   json->EndArray();
-  json->Key("fault");
-  if (is_complete && !whole_->status.ok()) {
-    json->Value(absl::string_view(whole_->status.message()));
-  } else {
-    json->Null();
-  }
-  json->Key("note");
-  if (options_.note.empty()) {
-    json->Null();
-  } else {
-    json->Value(absl::string_view(options_.note));
+  const std::pair<absl::string_view, absl::string_view> remarks[] = {{"fault", known_.fault},
+                                                                     {"note", options_.note}};
+  for (const auto& [key, text] : remarks) {
+    json->Key(key);
+    if (text.empty()) {
+      json->Null();
+    } else {
+      json->Value(text);
+    }
   }
   return absl::OkStatus();
 }
 
-absl::Status TraceView::Impl::AnswerStrip(const ViewRequest& request, JsonWriter* json) const {
+absl::Status Answers::AnswerStrip(const ViewRequest& request, JsonWriter* json) const {
   const absl::StatusOr<Window> window = WindowOf(request);
   if (!window.ok()) return window.status();
   const absl::StatusOr<int64_t> step = StepOf(request, *window);
@@ -835,7 +847,7 @@ absl::Status TraceView::Impl::AnswerStrip(const ViewRequest& request, JsonWriter
   return absl::OkStatus();
 }
 
-absl::Status TraceView::Impl::AnswerGroups(const ViewRequest& request, JsonWriter* json) const {
+absl::Status Answers::AnswerGroups(const ViewRequest& request, JsonWriter* json) const {
   const absl::StatusOr<int64_t> offset = request.Number("offset", 0, kMaxViewTime, 0);
   if (!offset.ok()) return offset.status();
   const absl::StatusOr<int64_t> limit = request.Number("limit", 1, kMaxRows, kRows);
@@ -854,7 +866,7 @@ absl::Status TraceView::Impl::AnswerGroups(const ViewRequest& request, JsonWrite
   return absl::OkStatus();
 }
 
-void TraceView::Impl::AppendGroup(size_t index, JsonWriter* json) const {
+void Answers::AppendGroup(size_t index, JsonWriter* json) const {
   const Overview::Group& group = overview().groups()[index];
   json->BeginObject();
   json->Member("id", absl::string_view(absl::StrCat("group:", index)));
@@ -864,7 +876,7 @@ void TraceView::Impl::AppendGroup(size_t index, JsonWriter* json) const {
   json->EndObject();
 }
 
-absl::Status TraceView::Impl::AnswerMembers(const ViewRequest& request, JsonWriter* json) const {
+absl::Status Answers::AnswerMembers(const ViewRequest& request, JsonWriter* json) const {
   const absl::StatusOr<Window> window = WindowOf(request);
   if (!window.ok()) return window.status();
   const absl::StatusOr<int64_t> group = request.Number("group", 0, kMaxViewTime, -1);
@@ -908,7 +920,7 @@ absl::Status TraceView::Impl::AnswerMembers(const ViewRequest& request, JsonWrit
   return absl::OkStatus();
 }
 
-absl::Status TraceView::Impl::AnswerMarks(const ViewRequest& request, JsonWriter* json) const {
+absl::Status Answers::AnswerMarks(const ViewRequest& request, JsonWriter* json) const {
   const absl::StatusOr<Window> window = WindowOf(request);
   if (!window.ok()) return window.status();
   const absl::StatusOr<int64_t> step = StepOf(request, *window);
@@ -945,8 +957,8 @@ absl::Status TraceView::Impl::AnswerMarks(const ViewRequest& request, JsonWriter
   return absl::OkStatus();
 }
 
-absl::Status TraceView::Impl::ForEachPiece(
-    const LaneId& lane, size_t n, const std::function<void(const LanePiece& piece)>& use) const {
+absl::Status Answers::ForEachPiece(const LaneId& lane, size_t n,
+                                   const std::function<void(const LanePiece& piece)>& use) const {
   const auto is_in_lane = [&](const LanePiece& piece) {
     switch (lane.kind) {
       case LaneKind::kProc:
@@ -973,7 +985,7 @@ absl::Status TraceView::Impl::ForEachPiece(
   return absl::OkStatus();
 }
 
-absl::StatusOr<GoroutineIntervals> TraceView::Impl::IntervalsOf(GoId goroutine, size_t n) const {
+absl::StatusOr<GoroutineIntervals> Answers::IntervalsOf(GoId goroutine, size_t n) const {
   GoroutineIntervals result;
   result.sink = std::make_unique<AnalysisSink>(
       [&](Interner* /*interner*/) { return std::make_unique<IntervalsOfGoroutine>(goroutine); },
@@ -986,7 +998,7 @@ absl::StatusOr<GoroutineIntervals> TraceView::Impl::IntervalsOf(GoId goroutine, 
   return result;
 }
 
-void TraceView::Impl::AppendStack(const Interner& interner, StackId stack, JsonWriter* json) const {
+void Answers::AppendStack(const Interner& interner, StackId stack, JsonWriter* json) const {
   json->Key("stack");
   json->BeginArray();
   for (const FrameId id : interner.Frames(stack)) {
@@ -1000,8 +1012,8 @@ void TraceView::Impl::AppendStack(const Interner& interner, StackId stack, JsonW
   json->EndArray();
 }
 
-void TraceView::Impl::AppendPlace(absl::string_view key, const LaneId& lane,
-                                  std::optional<int64_t> at, JsonWriter* json) const {
+void Answers::AppendPlace(absl::string_view key, const LaneId& lane, std::optional<int64_t> at,
+                          JsonWriter* json) const {
   json->Key(key);
   if (!at.has_value()) return json->Null();
   json->BeginObject();
@@ -1010,8 +1022,8 @@ void TraceView::Impl::AppendPlace(absl::string_view key, const LaneId& lane,
   json->EndObject();
 }
 
-void TraceView::Impl::AppendCause(absl::string_view key, const Cause* cause, int64_t time,
-                                  const Interner& interner, JsonWriter* json) const {
+void Answers::AppendCause(absl::string_view key, const Cause* cause, int64_t time,
+                          const Interner& interner, JsonWriter* json) const {
   json->Key(key);
   if (cause == nullptr) return json->Null();
   json->BeginObject();
@@ -1027,13 +1039,13 @@ void TraceView::Impl::AppendCause(absl::string_view key, const Cause* cause, int
   json->EndObject();
 }
 
-void TraceView::Impl::AppendId(absl::string_view key, int64_t id, JsonWriter* json) const {
+void Answers::AppendId(absl::string_view key, int64_t id, JsonWriter* json) const {
   json->Key(key);
   if (id == -1) return json->Null();
   json->Value(id);
 }
 
-absl::Status TraceView::Impl::AnswerSpan(const ViewRequest& request, JsonWriter* json) const {
+absl::Status Answers::AnswerSpan(const ViewRequest& request, JsonWriter* json) const {
   const std::string* const text = request.Find("lane");
   if (text == nullptr) return absl::InvalidArgumentError("lane is missing");
   const std::optional<LaneId> lane = ReadLaneId(*text);
@@ -1165,7 +1177,7 @@ absl::Status TraceView::Impl::AnswerSpan(const ViewRequest& request, JsonWriter*
   return absl::OkStatus();
 }
 
-absl::Status TraceView::Impl::AnswerArrows(const ViewRequest& request, JsonWriter* json) const {
+absl::Status Answers::AnswerArrows(const ViewRequest& request, JsonWriter* json) const {
   const std::string* const text = request.Find("lane");
   const std::optional<LaneId> lane = text == nullptr ? std::nullopt : ReadLaneId(*text);
   if (!lane.has_value() || lane->kind != LaneKind::kGoroutine) {
@@ -1217,7 +1229,7 @@ absl::Status TraceView::Impl::AnswerArrows(const ViewRequest& request, JsonWrite
   return absl::OkStatus();
 }
 
-absl::Status TraceView::Impl::AnswerSearch(const ViewRequest& request, JsonWriter* json) const {
+absl::Status Answers::AnswerSearch(const ViewRequest& request, JsonWriter* json) const {
   const std::string* const text = request.Find("text");
   if (text == nullptr || text->empty()) return absl::InvalidArgumentError("text is missing");
   constexpr int64_t kMaxFound = 100;
@@ -1332,7 +1344,7 @@ absl::Status TraceView::Impl::AnswerSearch(const ViewRequest& request, JsonWrite
   return absl::OkStatus();
 }
 
-absl::Status TraceView::Impl::AnswerTaskLanes(const ViewRequest& request, JsonWriter* json) const {
+absl::Status Answers::AnswerTaskLanes(const ViewRequest& request, JsonWriter* json) const {
   const absl::StatusOr<Window> window = WindowOf(request);
   if (!window.ok()) return window.status();
   const absl::StatusOr<int64_t> offset = request.Number("offset", 0, kMaxViewTime, 0);
@@ -1419,8 +1431,8 @@ absl::Status TraceView::Impl::AnswerTaskLanes(const ViewRequest& request, JsonWr
   return absl::OkStatus();
 }
 
-void TraceView::Impl::AppendRegions(std::vector<RegionSpan> regions, const Interner& types,
-                                    Names* names, JsonWriter* json) const {
+void Answers::AppendRegions(std::vector<RegionSpan> regions, const Interner& types, Names* names,
+                            JsonWriter* json) const {
   const auto begin_of = [&](const RegionSpan& region) {
     return region.begin ? *region.begin - overview().begin() : 0;
   };
@@ -1453,6 +1465,107 @@ void TraceView::Impl::AppendRegions(std::vector<RegionSpan> regions, const Inter
   }
 }
 
+class TraceView::Impl {
+ public:
+  Impl(std::unique_ptr<ByteSource> source, TraceIndex index, TraceViewOptions options)
+      : options_(std::move(options)),
+        trace_(std::make_shared<OpenedTrace>(std::move(source), std::move(index))) {}
+
+  absl::Status Read();
+  ViewAnswer Answer(absl::string_view request) const;
+
+ private:
+  // Reads the trace of `known` once.
+  absl::Status ReadInto(Known* known);
+
+  const TraceViewOptions options_;
+  std::atomic<uint64_t> bytes_read_ = 0;
+  std::atomic<uint64_t> bytes_ = 0;
+  std::atomic<uint64_t> events_ = 0;
+  mutable Previews previews_;
+  const std::shared_ptr<const OpenedTrace> trace_;
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Known> known_;  // Once the trace is read.
+};
+
+absl::Status TraceView::Impl::ReadInto(Known* known) {
+  const auto make_sink = [this] {
+    return std::make_unique<Sink>(
+        [this](Interner* interner) {
+          return std::make_unique<Overview>(interner, previews_.MakeWatch());
+        },
+        AnalysisSink::Options());
+  };
+  const auto on_progress = [this](const ReadProgress& progress) {
+    bytes_read_ = progress.bytes;
+    bytes_ = progress.total;
+    events_ = progress.events;
+  };
+  const ByteSource& source = *known->trace->source;
+  return ReadParallel(source.Fork(0), options_.reader, make_sink, &known->sink, on_progress);
+}
+
+absl::Status TraceView::Impl::Read() {
+  auto known = std::make_shared<Known>();
+  known->trace = trace_;
+  absl::Status status = ReadInto(known.get());
+  const std::optional<Fault> fault = FaultOf(status);
+  if (fault.has_value()) {
+    known->fault = FormatFault(*fault);
+    absl::string_view shown = "everything before that is shown";
+    absl::StatusOr<RepairedTrace> repaired = absl::UnavailableError("");
+    if (options_.repair != nullptr) repaired = options_.repair();
+    if (repaired.ok()) {
+      absl::StatusOr<TraceIndex> index =
+          TraceIndex::Build(*repaired->source, options_.reader.keep_going);
+      auto sound = std::make_shared<Known>();
+      if (index.ok()) {
+        sound->trace =
+            std::make_shared<OpenedTrace>(std::move(repaired->source), *std::move(index));
+        if (ReadInto(sound.get()).ok()) {
+          sound->fault = std::move(known->fault);
+          known = std::move(sound);
+          shown = repaired->remark;
+        }
+      }
+    }
+    absl::StrAppend(&known->fault, "; ", shown);
+  } else if (!status.ok()) {
+    known->fault = std::string(status.message());
+  }
+  ReaderOptions reader = options_.reader;
+  reader.keep_going = nullptr;
+  reader.jobs = 1;
+  known->generations = std::make_unique<DecodedGenerations>(
+      known->trace->source.get(), &known->trace->index, std::move(reader),
+      known->sink->analysis().begin(), options_.cache_bytes);
+  {
+    const std::lock_guard lock(mutex_);
+    known_ = std::move(known);
+  }
+  previews_.Clear();
+  return status;
+}
+
+ViewAnswer TraceView::Impl::Answer(absl::string_view request) const {
+  std::shared_ptr<const Known> known;
+  {
+    const std::lock_guard lock(mutex_);
+    known = known_;
+  }
+  if (known == nullptr) {
+    const auto generations = trace_->index.generations();
+    auto so_far = std::make_shared<Known>();
+    so_far->trace = trace_;
+    so_far->preview = previews_.Get(
+        generations.empty() ? 0 : generations.back().first_time - trace_->index.start_time());
+    known = std::move(so_far);
+  }
+  const ReadProgress progress = {bytes_read_, bytes_, events_};
+  return Answers(options_, *known, progress).Answer(request);
+}
+
 TraceView::TraceView(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 TraceView::~TraceView() = default;
 
@@ -1470,7 +1583,7 @@ ViewAnswer TraceView::Answer(absl::string_view request) const { return impl_->An
 
 std::vector<TraceView::Request> TraceView::Requests() {
   std::vector<Request> requests;
-  for (const Impl::Row& row : Impl::Rows()) {
+  for (const Answers::Row& row : Answers::Rows()) {
     requests.push_back(
         {row.path, absl::StrSplit(row.parameters, ' ', absl::SkipEmpty()), row.handler == nullptr});
   }

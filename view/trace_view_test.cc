@@ -264,6 +264,125 @@ TEST(TraceView, SaysHowFarItIsWhileTheTraceIsRead) {
   EXPECT_EQ((*view)->Answer("lanes?ids=p:0").status, 200);
 }
 
+// What there is of a trace before it is read to its end is a part of what there is afterwards.
+TEST(TraceView, AnswersWhileTheTraceIsRead) {
+  const std::string bytes = ReadTestTrace("go1.27-annotations.trace");
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromBytes(bytes);
+  ASSERT_TRUE(source.ok());
+  const TraceView* reading = nullptr;
+  const auto ask = [&](absl::string_view request) {
+    const ViewAnswer answer = reading->Answer(request);
+    EXPECT_EQ(CheckJson(answer.body), "") << request;
+    absl::StatusOr<JsonValue> value = ParseJson(answer.body);
+    return answer.status == 200 && value.ok() ? *std::move(value) : JsonValue();
+  };
+  std::vector<JsonValue> strips;
+  TraceViewOptions options;
+  options.reader.jobs = 1;
+  options.reader.keep_going = [&] {
+    if (reading == nullptr) return true;
+    EXPECT_EQ(TextOf(ask("trace"), "complete"), "false");
+    if (reading->Answer("strip").status == 503) return true;
+    JsonValue strip = ask("strip");
+    for (const absl::string_view request :
+         {"lanes?ids=p:*,m:*", "lanes?ids=group:0,g:1&step=1", "marks", "groups"}) {
+      EXPECT_EQ(reading->Answer(request).status, 200) << request;
+    }
+    EXPECT_FALSE(ask("groups").Find("groups")->elements.empty());
+    EXPECT_EQ(ask("lanes?ids=g:1").Find("skipped")->elements.at(0).text, "g:1");
+    for (const absl::string_view request :
+         {"members?group=0", "search?text=main", "span?lane=p:0"}) {
+      EXPECT_EQ(reading->Answer(request).status, 503) << request;
+    }
+    strips.push_back(std::move(strip));
+    return true;
+  };
+  absl::StatusOr<std::unique_ptr<TraceView>> view =
+      TraceView::Open(*std::move(source), std::move(options));
+  ASSERT_TRUE(view.ok());
+  reading = view->get();
+  EXPECT_TRUE((*view)->Read().ok());
+  ASSERT_FALSE(strips.empty());
+  const JsonValue whole = ask("strip");
+  for (const JsonValue& strip : strips) {
+    const int64_t running = NumberOf(*strip.Find("totals"), "running");
+    EXPECT_GT(running, 0);
+    EXPECT_LE(running, NumberOf(*whole.Find("totals"), "running"));
+  }
+}
+
+TEST(TraceView, ShowsWhatIsLeftOfABrokenTrace) {
+  // Without its last generation, and a part of the one before.
+  const std::string whole = ReadTestTrace("go1.27-annotations.trace");
+  const std::string bytes = whole.substr(0, whole.size() * 3 / 4);
+  for (const bool repairs : {false, true}) {
+    SCOPED_TRACE(repairs);
+    absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromBytes(bytes);
+    ASSERT_TRUE(source.ok());
+    TraceViewOptions options;
+    if (repairs) {
+      // As if nothing were lost.
+      options.repair = [&]() -> absl::StatusOr<RepairedTrace> {
+        absl::StatusOr<std::unique_ptr<ByteSource>> sound = SourceFromBytes(whole);
+        if (!sound.ok()) return sound.status();
+        return RepairedTrace{*std::move(sound), "all is well"};
+      };
+    }
+    absl::StatusOr<std::unique_ptr<TraceView>> view =
+        TraceView::Open(*std::move(source), std::move(options));
+    ASSERT_TRUE(view.ok());
+    EXPECT_FALSE((*view)->Read().ok());
+    const absl::StatusOr<JsonValue> trace = ParseJson((*view)->Answer("trace").body);
+    ASSERT_TRUE(trace.ok());
+    EXPECT_EQ(TextOf(*trace, "complete"), "true");
+    EXPECT_TRUE(absl::EndsWith(TextOf(*trace, "fault"),
+                               repairs ? "; all is well" : "; everything before that is shown"));
+    if (repairs) EXPECT_EQ(TextOf(*trace, "events"), "305");
+    EXPECT_EQ((*view)->Answer("strip").status, 200);
+  }
+}
+
+// A P that has nothing to do has a span, too, between those around it.
+TEST(TraceView, ShowsHowLongAProcIsIdle) {
+  const OpenedView opened("go1.27-annotations.trace");
+  const JsonValue lanes = opened.Ask("lanes?ids=p:*");
+  int found = 0;
+  for (const JsonValue& lane : lanes.Find("lanes")->elements) {
+    const std::string id = TextOf(lane, "id");
+    const int64_t duration = NumberOf(opened.Ask("trace"), "duration");
+    for (int64_t at = 0; at < duration; at += duration / 16) {
+      const JsonValue span = opened.Ask(absl::StrCat("span?lane=", id, "&at=", at));
+      EXPECT_LE(NumberOf(span, "begin"), at);
+      EXPECT_GT(NumberOf(span, "end"), at);
+      if (TextOf(span, "state") != "idle") continue;
+      ++found;
+      EXPECT_EQ(TextOf(span, "goroutine"), "null");
+      const JsonValue& next = *span.Find("next");
+      if (next.type == JsonValue::Type::kNull) continue;
+      EXPECT_EQ(NumberOf(next, "at"), NumberOf(span, "end"));
+      const JsonValue after =
+          opened.Ask(absl::StrCat("span?lane=", id, "&at=", NumberOf(next, "at")));
+      EXPECT_NE(TextOf(after, "state"), "idle");
+    }
+  }
+  EXPECT_GT(found, 0);
+}
+
+// Goroutines that wait would hide those that do something.
+TEST(TraceView, DrawsGroupsWithoutThoseThatWait) {
+  const OpenedView opened("go1.27-annotations.trace");
+  const int64_t groups = NumberOf(opened.Ask("trace"), "groups");
+  bool has_blocked = false;
+  for (int64_t group = 0; group < groups; ++group) {
+    const JsonValue answer = opened.Ask(absl::StrCat("lanes?ids=group:", group));
+    const JsonValue& lane = answer.Find("lanes")->elements.at(0);
+    has_blocked |= lane.Find("totals")->Find("blocked") != nullptr;
+    EXPECT_EQ(lane.Find("columns")->Find("blocked"), nullptr);
+    EXPECT_EQ(lane.Find("columns")->Find("network"), nullptr);
+  }
+  EXPECT_TRUE(has_blocked);
+}
+
 TEST(TraceView, GivesTimesOfTheTraceToWhoeverAnswersMore) {
   const std::string bytes = ReadTestTrace("go1.27-gc.trace");
   absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromBytes(bytes);

@@ -30,6 +30,12 @@ struct ViewAnswer {
 // A parameter of a request: its name, and its value without the encoding of URLs.
 using ViewParameter = std::pair<std::string, std::string>;
 
+// What could be saved of a broken trace.
+struct RepairedTrace {
+  std::unique_ptr<ByteSource> source;  // Of a sound trace, which can be read from any place.
+  std::string remark;                  // What is missing, for the person who looks at it.
+};
+
 struct TraceViewOptions {
   // How to read the trace. All cores by default; keep_going can stop TraceView::Read().
   ReaderOptions reader;
@@ -43,6 +49,10 @@ struct TraceViewOptions {
   // How much memory the generations that were looked at last may take, in bytes. The latest one is
   // always kept.
   size_t cache_bytes = size_t{128} << 20;
+
+  // Called by TraceView::Read() if the trace has a fault: returns what can be saved, which is then
+  // shown instead of the trace. If it is not set or fails, everything before the fault is shown.
+  std::function<absl::StatusOr<RepairedTrace>()> repair;
 
   // Answers requests that need more than this library: tables, profiles, events and the like.
   // `path` is that of the request, and `parameters` are among those that TraceView::Requests()
@@ -77,9 +87,9 @@ class TraceView {
   TraceView(const TraceView&) = delete;
   TraceView& operator=(const TraceView&) = delete;
 
-  // Reads the whole trace once, on all cores. Until then, Answer() knows little of it. Returns the
-  // status of reading; if the trace is broken, everything before the fault can be looked at. Call
-  // it once.
+  // Reads the whole trace once, on all cores, and again what is repaired. Meanwhile, Answer() knows
+  // the strip, the lanes of Ps and groups, and the marks of what is read so far, in less detail;
+  // and little else. Returns the status of reading the trace itself. Call it once.
   absl::Status Read();
 
   // Answers a request. Every text is allowed, also nonsense. May be called by several threads at

@@ -22,6 +22,9 @@ class CommandAnswers {
   CommandAnswers(std::string file, std::string name)
       : file_(std::move(file)), name_(std::move(name)) {}
 
+  // Reads another trace from now on. Call it while no other function runs.
+  void SetFile(std::string file) { file_ = std::move(file); }
+
   // As TraceViewOptions::answer_more. Runs one command at a time.
   ViewAnswer Answer(absl::string_view path, absl::Span<const ViewParameter> parameters) const;
 
@@ -47,7 +50,7 @@ class CommandAnswers {
   ViewAnswer AnswerSql(absl::Span<const ViewParameter> parameters) const;
   ViewAnswer AnswerSave(absl::Span<const ViewParameter> parameters) const;
 
-  const std::string file_;
+  std::string file_;
   const std::string name_;
   mutable std::mutex mutex_;
 };

@@ -224,17 +224,24 @@ class ReportCommand final : public Command {
     if (!trace.ok()) return trace.status();
     const std::string shown = NameOf(file);
     const std::string name = shown.substr(shown.find_last_of('/') + 1);
-    const CommandAnswers commands(trace->path, name);
+    CommandAnswers commands(trace->path, name);
     TraceViewOptions options;
     options.reader.limits = input_.limits;
     options.name = name;
+    options.repair = [&]() -> absl::StatusOr<RepairedTrace> {
+      absl::StatusOr<SeekableTrace> repaired = RepairTrace(trace->path, input_.limits, nullptr);
+      if (!repaired.ok()) return repaired.status();
+      // Requests that commands answer wait until the trace is read.
+      commands.SetFile(repaired->path);
+      return RepairedTrace{std::move(repaired->source), repaired->note};
+    };
     options.answer_more = [&](absl::string_view path, absl::Span<const ViewParameter> parameters) {
       return commands.Answer(path, parameters);
     };
     absl::StatusOr<std::unique_ptr<TraceView>> view =
         TraceView::Open(std::move(trace->source), std::move(options));
     if (!view.ok()) return view.status();
-    // Of a broken trace, the report has everything before the fault.
+    // Of a broken trace, the report has what can be saved.
     const absl::Status read = (*view)->Read();
     const std::string facts = (*view)->Answer("trace").body;
     const int64_t duration = NumberIn(facts, "duration");

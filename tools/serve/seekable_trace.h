@@ -2,6 +2,7 @@
 #ifndef GOTRACE_TOOLS_SERVE_SEEKABLE_TRACE_H_
 #define GOTRACE_TOOLS_SERVE_SEEKABLE_TRACE_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -25,6 +26,11 @@ struct SeekableTrace {
 // error.
 absl::StatusOr<SeekableTrace> MakeSeekable(const std::string& file, OpenedTrace* input,
                                            const ReaderLimits& limits);
+
+// Repairs the trace in the file `path`, as the command `repair` does, into a temporary file. The
+// note says what was changed. `keep_going` may be empty; the repair ends once it returns false.
+absl::StatusOr<SeekableTrace> RepairTrace(const std::string& path, const ReaderLimits& limits,
+                                          const std::function<bool()>& keep_going);
 
 }  // namespace gotrace::internal
 

@@ -128,13 +128,21 @@ class ServeCommand final : public Command {
     if (!trace.ok()) return trace.status();
     const std::string shown = NameOf(file);
     const std::string name = shown.substr(shown.find_last_of('/') + 1);
-    const CommandAnswers commands(trace->path, name);
+    CommandAnswers commands(trace->path, name);
     std::atomic<bool> is_over = false;
     TraceViewOptions options;
     options.reader.limits = input_.limits;
     options.reader.keep_going = [&] { return !is_over; };
     options.name = name;
     options.note = trace->note;
+    options.repair = [&]() -> absl::StatusOr<RepairedTrace> {
+      absl::StatusOr<SeekableTrace> repaired =
+          RepairTrace(trace->path, input_.limits, [&] { return !is_over; });
+      if (!repaired.ok()) return repaired.status();
+      // Requests that commands answer wait until the trace is read.
+      commands.SetFile(repaired->path);
+      return RepairedTrace{std::move(repaired->source), repaired->note};
+    };
     options.answer_more = [&](absl::string_view path, absl::Span<const ViewParameter> parameters) {
       return commands.Answer(path, parameters);
     };
@@ -156,7 +164,7 @@ class ServeCommand final : public Command {
     if (!no_open_) OpenBrowser(url);
     std::thread reader([&] {
       const absl::Status read = (*view)->Read();
-      // The page shows what is before it.
+      // The page shows what can be saved.
       if (!read.ok() && !is_over) Note(file, read.message());
     });
     (*server)->Run([&](const HttpRequest& request) { return pages.Answer(request); });

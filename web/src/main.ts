@@ -205,7 +205,7 @@ class Page implements App {
           'The server has ended. What is loaded stays; start gotrace-dump serve again for more.');
     if (this.message) parts.push(this.message);
     if (this.trace.note) parts.push(this.trace.note);
-    if (this.trace.fault) parts.push(`The trace could not be read to its end: ${this.trace.fault}`);
+    if (this.trace.fault) parts.push(`The trace is broken: ${this.trace.fault}`);
     replace(this.banner, parts.map((p) => h('span', {class: 'name'}, p)));
   }
 
