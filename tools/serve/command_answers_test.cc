@@ -6,11 +6,13 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "gotrace/trace_index.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 #include "testing/json_value.h"
 #include "testing/test_directory.h"
 #include "tools/serve/flame.h"
+#include "tools/serve/seekable_trace.h"
 
 namespace gotrace::internal {
 namespace command_answers_test {
@@ -132,6 +134,24 @@ TEST_F(CommandAnswersTest, SaveFilesAndEvents) {
   const JsonValue flame = AskForJson("flame", {{"type", "create"}, {"limit", "2"}});
   EXPECT_EQ(flame.Find("unit")->text, "count");
   EXPECT_EQ(flame.Find("nodes")->elements.size(), 2u);
+}
+
+TEST(RepairTrace, MakesASoundTraceAndSaysWhatIsMissing) {
+  const std::string whole = ReadTestTrace("go1.27-annotations.trace");
+  const absl::StatusOr<SeekableTrace> trace =
+      RepairTrace(WriteFile("broken.trace", whole.substr(0, whole.size() * 3 / 4)), {}, nullptr);
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  EXPECT_TRUE(absl::StartsWith(trace->note, "what can be saved is shown: ")) << trace->note;
+  const absl::StatusOr<TraceIndex> index = TraceIndex::Build(*trace->source);
+  ASSERT_TRUE(index.ok()) << index.status();
+  EXPECT_TRUE(index->status().ok()) << index->status();
+  EXPECT_FALSE(index->generations().empty());
+  EXPECT_FALSE(RepairTrace(WriteFile("nothing.trace", "x"), {}, nullptr).ok());
+}
+
+TEST_F(CommandAnswersTest, NameTheFilesToSave) {
+  EXPECT_EQ(Ask("save", {{"format", "pprof"}}).file_name, "some name.pb.gz");
+  EXPECT_EQ(Ask("events").file_name, "");
 }
 
 }  // namespace command_answers_test

@@ -51,6 +51,9 @@ constexpr CommandText kText = {
 constexpr int64_t kTileColumns = 1024;
 constexpr int64_t kGroupsOfTile = 16;
 
+// The page shows no more groups than these.
+constexpr int64_t kMaxGroups = 100;
+
 // The answers that the page finds in a report.
 class Answers {
  public:
@@ -257,7 +260,7 @@ class ReportCommand final : public Command {
     const bool is_part = from > 0 || to < duration;
     Answers answers(**view, max_megabytes_ * 1'000'000);
     AddTables(is_part ? absl::StrCat("from=", from, "&to=", to) : "", &answers);
-    AddTiles(duration, NumberIn(facts, "groups"), from, to, &answers);
+    AddTiles(duration, std::min(NumberIn(facts, "groups"), kMaxGroups), from, to, &answers);
     const std::string page = PageWith(answers.Finish());
     absl::Status status = target.Write([&](Output* output) {
       output->buffer().Append(absl::string_view(page));
