@@ -49,7 +49,7 @@ void Previews::Clear() {
 
 std::shared_ptr<const Preview> Previews::Get(int64_t duration) {
   const std::lock_guard lock(mutex_);
-  if (all_ != nullptr || parts_.empty()) return all_;
+  if (all_ != nullptr) return all_;
   std::vector<const Overview*> parts;
   for (const auto& [part, copy] : parts_) parts.push_back(&copy->overview);
   absl::c_sort(parts, [](const Overview* a, const Overview* b) {

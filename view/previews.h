@@ -26,8 +26,8 @@ class Previews {
   // read, and now and then. This object must outlive it.
   Overview::Watch MakeWatch();
 
-  // Returns what is known, nullptr if that is nothing yet. `duration` is that of the trace, as far
-  // as it is known. The result has nothing that changes.
+  // Returns what is known, which may be nothing. `duration` is that of the trace, as far as it is
+  // known. The result does not change any more.
   std::shared_ptr<const Preview> Get(int64_t duration);
 
   // Forgets everything.

@@ -318,20 +318,14 @@ struct OpenedTrace {
 // from one of these, whatever is read meanwhile.
 struct Known {
   std::shared_ptr<const OpenedTrace> trace;
-  std::shared_ptr<const Preview> preview;           // While the trace is read; it may be nullptr.
+  std::shared_ptr<const Preview> preview;           // While the trace is read.
   std::unique_ptr<Sink> sink;                       // Once it is read.
   std::unique_ptr<DecodedGenerations> generations;  // The same.
   std::string fault;
 
   bool is_complete() const { return sink != nullptr; }
-  const Overview* overview() const {
-    if (is_complete()) return &sink->analysis();
-    return preview == nullptr ? nullptr : &preview->overview;
-  }
-  const Interner* interner() const {
-    if (is_complete()) return &sink->interner();
-    return preview == nullptr ? nullptr : &preview->interner;
-  }
+  const Overview& overview() const { return is_complete() ? sink->analysis() : preview->overview; }
+  const Interner& interner() const { return is_complete() ? sink->interner() : preview->interner; }
 };
 
 // Answers a request from what is known of the trace.
@@ -358,9 +352,8 @@ class Answers {
   static absl::Span<const Row> Rows();
 
  private:
-  // There may be none only while the trace is read: then the only request is that for the trace.
-  const Overview& overview() const { return *known_.overview(); }
-  const Interner& interner() const { return *known_.interner(); }
+  const Overview& overview() const { return known_.overview(); }
+  const Interner& interner() const { return known_.interner(); }
   absl::string_view NameOfGroup(size_t group) const {
     return interner().String(overview().groups()[group].start);
   }
@@ -438,6 +431,7 @@ absl::Span<const Answers::Row> Answers::Rows() {
       {"goroutines", "from to each g sort top at", nullptr},
       {"tasks", "from to each type min max log id g sort top", nullptr},
       {"regions", "from to each type min max g sort top", nullptr},
+      {"locks", "from to kind func g sort top", nullptr},
       {"latency", "from to kind by worst func g sort top", nullptr},
       {"gc", "from to pauses mmu flags windows sort top", nullptr},
       {"procs", "from to slices p sort top", nullptr},
@@ -468,9 +462,7 @@ ViewAnswer Answers::Answer(absl::string_view text) const {
   const std::vector<absl::string_view> names =
       absl::StrSplit(row->parameters, ' ', absl::SkipEmpty());
   absl::Status status = request.CheckNames(names);
-  const bool is_known = known_.is_complete() || row->handler == &Answers::AnswerTrace ||
-                        (row->is_early && known_.overview() != nullptr);
-  if (status.ok() && !is_known) {
+  if (status.ok() && !known_.is_complete() && !row->is_early) {
     status = absl::UnavailableError("the trace is still being read");
   }
   TextBuffer out;
@@ -727,17 +719,12 @@ void Answers::AppendLane(Lane* lane, const std::vector<std::string>& reasons, Na
 
 absl::Status Answers::AnswerTrace(const ViewRequest& /*request*/, JsonWriter* json) const {
   const bool is_complete = known_.is_complete();
-  const Overview* const overview = known_.overview();
   json->Member("name", absl::string_view(options_.name));
   const auto& generations = index_.generations();
-  int64_t begin = index_.start_time();
-  int64_t duration = generations.empty() ? 0 : generations.back().first_time - begin;
+  const int64_t begin = is_complete ? overview().begin() : index_.start_time();
+  const int64_t duration = overview().duration();
   uint64_t goroutines = 0;
-  if (overview != nullptr) {
-    begin = overview->begin();
-    duration = overview->duration();
-    for (const Overview::Group& group : overview->groups()) goroutines += group.goroutines;
-  }
+  for (const Overview::Group& group : overview().groups()) goroutines += group.goroutines;
   json->Member("begin_ns", begin);
   json->Member("end_ns", begin + duration);
   json->Member("duration", duration);
@@ -758,15 +745,11 @@ absl::Status Answers::AnswerTrace(const ViewRequest& /*request*/, JsonWriter* js
                absl::string_view(absl::StrFormat("1.%d", static_cast<uint32_t>(index_.version()))));
   json->Key("procs");
   json->BeginArray();
-  if (overview != nullptr) {
-    for (const auto& [proc, lane] : overview->procs()) json->Value(proc.value);
-  }
+  for (const auto& [proc, lane] : overview().procs()) json->Value(proc.value);
   json->EndArray();
   json->Key("threads");
   json->BeginArray();
-  if (overview != nullptr) {
-    for (const ThreadId thread : overview->threads()) json->Value(thread.value);
-  }
+  for (const ThreadId thread : overview().threads()) json->Value(thread.value);
   json->EndArray();
   json->Key("wall_begin");
   if (!generations.empty() && generations[0].clock_snapshot.has_value()) {
@@ -777,8 +760,8 @@ absl::Status Answers::AnswerTrace(const ViewRequest& /*request*/, JsonWriter* js
   } else {
     json->Null();
   }
-  json->Member("groups", uint64_t{overview == nullptr ? 0 : overview->groups().size()});
-  json->Member("tasks", uint64_t{overview == nullptr ? 0 : overview->tasks().size()});
+  json->Member("groups", uint64_t{overview().groups().size()});
+  json->Member("tasks", uint64_t{overview().tasks().size()});
   json->Key("states");
   json->BeginArray();
   for (const absl::string_view state : internal::kLaneStateNames) json->Value(state);

@@ -258,7 +258,8 @@ TEST(TraceView, SaysHowFarItIsWhileTheTraceIsRead) {
   absl::StatusOr<std::unique_ptr<TraceView>> view = TraceView::Open(*std::move(source), {});
   ASSERT_TRUE(view.ok());
   EXPECT_EQ((*view)->Answer("trace").status, 200);
-  EXPECT_EQ((*view)->Answer("lanes?ids=p:0").status, 503);
+  EXPECT_EQ((*view)->Answer("lanes?ids=p:0").status, 200);
+  EXPECT_EQ((*view)->Answer("members?group=0").status, 503);
   EXPECT_EQ((*view)->Answer("lanes?idx=p:0").status, 400);
   EXPECT_TRUE((*view)->Read().ok());
   EXPECT_EQ((*view)->Answer("lanes?ids=p:0").status, 200);
@@ -282,8 +283,9 @@ TEST(TraceView, AnswersWhileTheTraceIsRead) {
   options.reader.keep_going = [&] {
     if (reading == nullptr) return true;
     EXPECT_EQ(TextOf(ask("trace"), "complete"), "false");
-    if (reading->Answer("strip").status == 503) return true;
     JsonValue strip = ask("strip");
+    // Nothing is known yet.
+    if (strip.Find("totals")->Find("running") == nullptr) return true;
     for (const absl::string_view request :
          {"lanes?ids=p:*,m:*", "lanes?ids=group:0,g:1&step=1", "marks", "groups"}) {
       EXPECT_EQ(reading->Answer(request).status, 200) << request;

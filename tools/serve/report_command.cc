@@ -117,6 +117,7 @@ void AddTables(const std::string& window, Answers* answers) {
     add(path);
     add(path, "each");
   }
+  add("locks");
   for (const absl::string_view more : {"", "by=func", "by=stack", "worst=100"})
     add("latency", more);
   for (const absl::string_view more : {"", "pauses", "mmu"}) add("gc", more);

@@ -93,15 +93,17 @@ const FAST = new Set([
   'trace', 'strip', 'lanes', 'groups', 'members', 'span', 'arrows', 'marks', 'tasklanes', 'search',
   'time'
 ]);
+
+/** What is answered while the trace is read. */
+const EARLY = new Set(['trace', 'strip', 'lanes', 'groups', 'marks']);
 const isSlow = (request: string) => !FAST.has(request.split('?')[0]!);
 
 const CACHE_CHARACTERS = 24 << 20;
 
 export class Requests {
-  /** Whether the trace is read to its end: only then do answers not change any more. */
-  complete = false;
   onServerGone: () => void = () => {};
   onServerBack: () => void = () => {};
+  private isComplete = false;
   private gone = false;
   private running = 0;
   private slow = 0;
@@ -110,6 +112,19 @@ export class Requests {
   private cached = 0;
 
   constructor(private readonly transport: Transport) {}
+
+  /**
+   * Whether the trace is read to its end: only then do answers not change any more, and is
+   * everything answered. Other requests wait until then.
+   */
+  get complete(): boolean {
+    return this.isComplete;
+  }
+
+  set complete(complete: boolean) {
+    this.isComplete = complete;
+    this.next();
+  }
 
   get baked(): boolean {
     return this.transport.baked;
@@ -143,11 +158,13 @@ export class Requests {
     // What was asked for last is what somebody looks at now.
     for (let i = this.queue.length - 1; i >= 0 && this.running < AT_ONCE; i--) {
       const waiting = this.queue[i]!, slow = isSlow(waiting.request);
+      const early = EARLY.has(waiting.request.split('?')[0]!);
       if (waiting.signal.aborted) {
         this.queue.splice(i, 1);
         waiting.reject(new DOMException('aborted', 'AbortError'));
         continue;
       }
+      if (!this.isComplete && !early) continue;
       if (slow && this.slow >= SLOW_AT_ONCE) continue;
       this.queue.splice(i, 1);
       this.running++;

@@ -41,6 +41,7 @@ test('answers are kept once the trace is read, and not before', async () => {
 
 test('what was asked for last goes first, and what is slow leaves room for the rest', async () => {
   const fake = new Fake(), requests = new Requests(fake);
+  requests.complete = true;
   const all = [
     'path', 'flame', 'gc', 'heap', 'leaks', 'lanes', 'strip', 'marks', 'span', 'groups'
   ].map((name) => requests.text(name));
@@ -60,6 +61,7 @@ test('what was asked for last goes first, and what is slow leaves room for the r
 
 test('requests that nobody waits for any more are not sent', async () => {
   const fake = new Fake(), requests = new Requests(fake), abort = new AbortController();
+  requests.complete = true;
   for (const name of ['lanes', 'strip', 'marks', 'span', 'groups', 'trace'])
     void requests.text(name);
   const late = requests.text('search', [], abort.signal);
@@ -96,6 +98,20 @@ test('errors have the text of the answer, and a server that ends is noticed', as
   fake.waiting.shift()!.resolve({status: 200, text: '{}'});
   await again;
   assert.equal(back, 1);
+});
+
+test('what needs the whole trace waits until it is read', async () => {
+  const fake = new Fake(), requests = new Requests(fake), abort = new AbortController();
+  const summary = requests.text('summary?from=1&to=2');
+  const late = requests.text('span', [], abort.signal);
+  void requests.text('strip');
+  assert.deepEqual(fake.asked, ['strip']);
+  abort.abort();
+  requests.complete = true;
+  await assert.rejects(late);
+  assert.deepEqual(fake.asked, ['strip', 'summary?from=1&to=2']);
+  fake.waiting[1]!.resolve({status: 200, text: 'there'});
+  assert.equal(await summary, 'there');
 });
 
 test('answers that are not known yet are asked for again', async () => {
