@@ -204,7 +204,8 @@ def write_lists(workspace, directory, with_tools):
     tools = [rule for rule in workspace.closure(["//tools:tools", "//tools:cli_docs"]) if rule not in libraries]
     omitted = [] if with_tools else [file for rule in tools for file in rule.files(".cc")]
     generated = generate_sources(workspace, directory, omitted)
-    # What these are made from decides on them, as the BUILD files do.
+    # CMake reads all of this again when one of these changes.
+    build_files = [os.path.join(package, "BUILD") for package in workspace.packages]
     made_from = [os.path.join(rule.package, name) for rule in workspace.of_kind("genrule") for name in rule.get("srcs")]
     # A library with alwayslink is compiled into each program that needs it.
     others = [rule for rule in workspace.of_kind("cc_library") if rule not in [*libraries, *tools]]
@@ -227,7 +228,7 @@ def write_lists(workspace, directory, with_tools):
         out.write(call("set", "library_abseil", *abseil_of(library)))
         out.write(call("set", "sqlite_abseil", *abseil_of([headers, *sqlite])))
         out.write(call("set", "all_abseil", *abseil_of([*libraries, *tools, *testing])))
-        out.write(call("set", "build_files", *(os.path.join(package, "BUILD") for package in workspace.packages), *made_from))
+        out.write(call("set", "build_files", *build_files, *made_from))
 
     def program(function, rule, *arguments, **lists):
         needed = [other for other in workspace.closure(rule.labels("deps")) if other.get("alwayslink")]
