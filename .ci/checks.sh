@@ -19,6 +19,7 @@ part() {
 
 # fail NAME
 fail() {
+  echo "FAILED: $1"
   failures+=("$1")
   failed=$((failed + 1))
 }
@@ -61,9 +62,15 @@ count_cases() {
 # failed_cases DIR: names the test cases that failed, from these reports, a line each.
 failed_cases() {
   find -L "$1" -name test.xml -exec cat {} + 2>/dev/null | awk '
-    function attribute(name) { return match($0, " " name "=\"[^\"]*\"") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 4) : "" }
+    function attribute(name) {
+      if (!match($0, " " name "=\"[^\"]*\"")) return ""
+      return substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 4)
+    }
     BEGIN { RS = "<" }
-    /^testcase/ { suite = attribute("classname"); test = attribute("name"); name = suite == "" ? test : suite "." test }
+    /^testcase/ {
+      suite = attribute("classname")
+      name = (suite == "" ? "" : suite ".") attribute("name")
+    }
     /^(failure|error)/ && name != "" { print name; name = "" }'
 }
 

@@ -230,6 +230,9 @@ def write_lists(workspace, directory, with_tools):
         out.write(call("set", "all_abseil", *abseil_of([*libraries, *tools, *testing])))
         out.write(call("set", "build_files", *build_files, *made_from))
 
+    def shards_of(rule):
+        return [rule.get("shard_count")] if rule.get("shard_count") else []
+
     def program(function, rule, *arguments, **lists):
         needed = [other for other in workspace.closure(rule.labels("deps")) if other.get("alwayslink")]
         return call(function, rule.path, *arguments, SOURCES=sources_of([rule, *needed]), **lists)
@@ -246,13 +249,11 @@ def write_lists(workspace, directory, with_tools):
                 out.write(program("gotrace_test_program", rule))
         for rule in workspace.of_kind("cc_test"):
             main = ["MAIN"] if "@com_google_googletest//:gtest_main" in rule.labels("deps") else []
-            shards = [rule.get("shard_count")] if rule.get("shard_count") else []
             out.write(program("gotrace_test", rule, *main, OPTIONS=rule.get("copts"),
-                              DEFINITIONS=rule.get("local_defines"), LABELS=rule.get("tags"), SHARDS=shards))
+                              DEFINITIONS=rule.get("local_defines"), LABELS=rule.get("tags"), SHARDS=shards_of(rule)))
         for rule in workspace.of_kind("sh_test"):
-            shards = [rule.get("shard_count")] if rule.get("shard_count") else []
             out.write(call("gotrace_script_test", rule.path, *rule.files(".sh"), ARGS=rule.get("args"),
-                           LABELS=rule.get("tags"), SHARDS=shards))
+                           LABELS=rule.get("tags"), SHARDS=shards_of(rule)))
 
 
 def main():

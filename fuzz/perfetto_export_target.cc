@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "export/perfetto/read_back.h"
@@ -47,15 +46,17 @@ struct TrackedSums final : public IntervalConsumer {
   // writes says so, and Perfetto can show nothing else.
   bool CanBeShown() const {
     for (const auto& [proc, intervals] : runs) {
-      const auto running = running_procs.find(proc);
-      if (proc != ProcId::kNone && running == running_procs.end()) return false;
-      for (size_t i = 0; proc != ProcId::kNone && i < intervals.size(); ++i) {
-        const Interval& run = intervals[i];  // They are in the order of their ends.
-        if (i > 0 && run.begin < intervals[i - 1].end) return false;
-        const auto holds = [&](const Interval& on) {
-          return on.begin <= run.begin && run.end <= on.end;
-        };
-        if (absl::c_none_of(running->second, holds)) return false;
+      if (proc == ProcId::kNone) continue;
+      const auto found = running_procs.find(proc);
+      if (found == running_procs.end()) return false;
+      // Both are in the order of their ends.
+      auto running = found->second.begin();
+      int64_t free_from = std::numeric_limits<int64_t>::min();
+      for (const Interval& run : intervals) {
+        while (running != found->second.end() && running->end < run.end) ++running;
+        if (running == found->second.end() || running->begin > run.begin) return false;
+        if (run.begin < free_from) return false;
+        free_from = run.end;
       }
     }
     return true;

@@ -125,7 +125,8 @@ void RunTarget(absl::string_view input) {
   FUZZ_CHECK(stream.ok(), stream.status().ToString());
   const StreamContent output = ReadStream(stream->get());
   FUZZ_CHECK(output.status.ok(), output.status.ToString());
-  FUZZ_CHECK(!plan->trace_is_sound || output.bytes == input, "a sound trace was changed");
+  FUZZ_CHECK(!plan->trace_is_sound || plan->clock_divisor != 1 || output.bytes == input,
+             "a sound trace was changed");
   CheckOutput(*plan, output.bytes);
 }
 

@@ -171,7 +171,7 @@ void CheckSummary(const TraceSummary& summary, absl::Span<const GoroutineGroup> 
     if (latency.kind == LatencyKind::kScheduling) scheduling += latency.durations.sum();
     if (latency.kind == LatencyKind::kBlocked) blocked += latency.durations.sum();
   }
-  FUZZ_CHECK(scheduling <= static_cast<uint64_t>(times.runnable), "");
+  FUZZ_CHECK(scheduling <= static_cast<uint64_t>(times.RunnableWithStops()), "");
   FUZZ_CHECK(blocked <= static_cast<uint64_t>(times.BlockedTotal()), "");
   TraceSummary twice = summary;
   twice.Merge(summary);
@@ -217,7 +217,7 @@ void CheckTables(TableSums& tables, uint64_t events, absl::Span<const GoroutineS
   for (const GoroutineSpan& goroutine : goroutines) {
     // Its times wrap around, of which both make what they like.
     if (goroutine.times.total < 0) return;
-    running += static_cast<uint64_t>(goroutine.times.running);
+    running += static_cast<uint64_t>(goroutine.times.RunningWithStops());
     waiting += static_cast<uint64_t>(goroutine.times.BlockedTotal());
   }
   FUZZ_CHECK(tables.SumOf(TableId::kGoroutines, "running_ns") == running, "");
@@ -343,6 +343,7 @@ void CheckAnalyses(absl::string_view input, ReadMode mode) {
   for (const GoroutineGroup& group : stats.groups()) {
     FUZZ_CHECK(group.times.total == sums[group.name].total, "");
     FUZZ_CHECK(group.times.running == sums[group.name].running, "");
+    FUZZ_CHECK(group.times.StoppedTotal() == sums[group.name].StoppedTotal(), "");
     FUZZ_CHECK(group.times.BlockedTotal() == sums[group.name].BlockedTotal(), "");
     FUZZ_CHECK(group.total.count() == group.count, "");
   }

@@ -8,13 +8,17 @@
 //    of the input are kept. If regions do not nest, steps 2 and 3 are done twice.
 // 4. The output consists of pieces of the input and of generations that were written again. It is
 //    read strictly, and generations with a fault are dropped.
-// 5. The output is read from the input, which must not have changed.
+// 5. If the frequency of the clock is wrong in a way that is known, it is corrected.
+// 6. The output is read from the input, which must not have changed.
 #include "gotrace/repair.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "gotrace/reader.h"
+#include "parser/event/undivided_clock.h"
+#include "parser/generation/generation_tables.h"
+#include "parser/reader/reader_access.h"
 #include "parser/source/borrowed_source.h"
 #include "parser/source/steady_input.h"
 #include "parser/source/stoppable_source.h"
@@ -29,14 +33,27 @@ namespace {
 // How many bytes Repair() passes on at once.
 constexpr size_t kCopyBlock = 1 << 16;
 
+// The frequencies of a trace's generations.
+struct Frequencies {
+  std::vector<GenerationTables::Frequency> all;
+  UndividedClock undivided;
+};
+
 // Reads a trace to its end. Returns its version, and stores the number of its events with and
-// without kSync events.
+// without kSync events, and its frequencies.
 absl::StatusOr<Version> ReadStrictly(ByteSource* source, const ReaderLimits& limits,
-                                     RepairPlan* plan) {
+                                     RepairPlan* plan, Frequencies* frequencies) {
   ReaderOptions options;
   options.limits = limits;
-  absl::StatusOr<Reader> reader =
-      Reader::FromSource(std::make_unique<BorrowedSource>(source), options);
+  int64_t begin = 0;  // Of the generation.
+  ReaderHooks hooks;
+  hooks.on_generation_end = [&](const GenerationTables& tables, const TableUse&) {
+    if (!tables.frequency().has_value()) return;
+    frequencies->all.push_back(*tables.frequency());
+    frequencies->undivided.AddGeneration(tables.frequency()->ticks_per_second, begin);
+  };
+  absl::StatusOr<Reader> reader = ReaderAccess::FromSource(std::make_unique<BorrowedSource>(source),
+                                                           std::move(options), std::move(hooks));
   if (!reader.ok()) return reader.status();
   plan->events = 0;
   plan->events_with_syncs = 0;
@@ -44,8 +61,10 @@ absl::StatusOr<Version> ReadStrictly(ByteSource* source, const ReaderLimits& lim
     const absl::Span<const Event> block = reader->NextBlock();
     if (block.empty()) break;
     // Only the first event of a block can be a kSync event.
+    const bool is_sync = block.front().kind() == EventKind::kSync;
+    if (is_sync) begin = block.front().time();
     plan->events_with_syncs += block.size();
-    plan->events += block.size() - (block.front().kind() == EventKind::kSync ? 1 : 0);
+    plan->events += block.size() - (is_sync ? 1 : 0);
   }
   if (!reader->status().ok()) return reader->status();
   return reader->version();
@@ -81,19 +100,49 @@ class UndoneInputs {
   std::vector<TransportNote> notes_;
 };
 
-// Reads the output as Go's reader would, and counts its events.
-absl::Status Verify(UndoneInputs* inputs, const ReaderLimits& limits, RepairPlan* plan) {
+// Reads the output as Go's reader would, counts its events, and stores its frequencies.
+absl::Status Verify(UndoneInputs* inputs, const ReaderLimits& limits, RepairPlan* plan,
+                    Frequencies* frequencies) {
   absl::StatusOr<std::unique_ptr<ByteSource>> input = inputs->Open();
   if (!input.ok()) return input.status();
   absl::StatusOr<std::unique_ptr<ByteSource>> source =
       SourceFromStream(ReadPieces(plan->pieces, *std::move(input)));
   if (!source.ok()) return source.status();
   RepairPlan read;
-  const absl::Status status = ReadStrictly(source->get(), limits, &read).status();
+  *frequencies = Frequencies();
+  const absl::Status status = ReadStrictly(source->get(), limits, &read, frequencies).status();
   plan->events_with_syncs = read.events_with_syncs;
   // After a fault, the rest shows whether the input has changed.
   absl::Status rest = ReadToEnd(source->get());
   return rest.ok() ? status : rest;
+}
+
+// Corrects the frequencies of the output if they were not divided. Their length stays the same,
+// since numbers may have more bytes than they need.
+absl::Status DivideFrequencies(const Frequencies& frequencies, UndoneInputs* inputs,
+                               const ReaderLimits& limits, RepairPlan* plan) {
+  if (plan->version != Version::kGo122 || !frequencies.undivided.IsFound()) {
+    return absl::OkStatus();
+  }
+  std::vector<Replacement> replacements;
+  for (const auto& [frequency, offset] : frequencies.all) {
+    std::string number;
+    uint64_t rest = frequency / UndividedClock::kDivisor;
+    for (uint64_t old = frequency; old >= 0x80; old >>= 7, rest >>= 7) {
+      number.push_back(static_cast<char>(rest | 0x80));
+    }
+    number.push_back(static_cast<char>(rest));
+    replacements.push_back({offset + 1, std::move(number)});
+  }
+  RepairPlan divided = *plan;
+  if (!Replace(replacements, &divided.pieces)) return absl::OkStatus();
+  Frequencies now;
+  const absl::Status status = Verify(inputs, limits, &divided, &now);
+  if (!status.ok() && !FaultOf(status).has_value()) return status;
+  if (!status.ok() || now.undivided.IsFound()) return absl::OkStatus();
+  plan->pieces = std::move(divided.pieces);
+  plan->clock_divisor = UndividedClock::kDivisor;
+  return absl::OkStatus();
 }
 
 // Replaces the trace of this plan with that of the other plan if that has more events. In either
@@ -243,7 +292,9 @@ absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open_input, const RepairO
   internal::UndoneInputs inputs(open, limits);
   absl::StatusOr<std::unique_ptr<ByteSource>> source = inputs.Open();
   if (!source.ok()) return source.status();
-  const absl::StatusOr<Version> version = internal::ReadStrictly(source->get(), limits, &plan);
+  internal::Frequencies frequencies;
+  const absl::StatusOr<Version> version =
+      internal::ReadStrictly(source->get(), limits, &plan, &frequencies);
   if ((!version.ok() && !FaultOf(version.status()).has_value()) ||
       internal::PassesLimit(version.status())) {
     return version.status();
@@ -262,11 +313,15 @@ absl::StatusOr<RepairPlan> PlanRepair(const OpenInput& open_input, const RepairO
     }
   }
   while (!plan.trace_is_sound && !plan.pieces.empty()) {
-    const absl::Status status = internal::Verify(&inputs, limits, &plan);
+    const absl::Status status = internal::Verify(&inputs, limits, &plan, &frequencies);
     if (status.ok()) break;
     const std::optional<Fault> fault = FaultOf(status);
     if (!fault.has_value()) return status;
     internal::KeepBefore(*fault, &plan);
+  }
+  if (!plan.pieces.empty()) {
+    absl::Status status = internal::DivideFrequencies(frequencies, &inputs, limits, &plan);
+    if (!status.ok()) return status;
   }
   plan.notes = inputs.notes();
   plan.input_bytes = inputs.bytes()->size;

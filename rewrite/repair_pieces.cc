@@ -12,6 +12,13 @@
 namespace gotrace::internal {
 namespace {
 
+// Adds a part of a piece.
+void AddPart(const RepairPiece& piece, uint64_t begin, uint64_t end,
+             std::vector<RepairPiece>* pieces) {
+  if (piece.bytes.empty()) return AddInput(piece.offset + begin, piece.offset + end, pieces);
+  AddBytes(piece.bytes.substr(begin, end - begin), pieces);
+}
+
 // Adds the bytes of the batch from `begin` on, without any text that was printed into it.
 void AddBatch(const Batch& batch, uint64_t begin, std::vector<RepairPiece>* pieces) {
   for (const ByteRange& text : batch.text) {
@@ -99,6 +106,28 @@ void AddPiece(RepairPiece piece, std::vector<RepairPiece>* pieces) {
   }
   last->size += piece.size;
   last->bytes += piece.bytes;
+}
+
+bool Replace(absl::Span<const Replacement> replacements, std::vector<RepairPiece>* pieces) {
+  std::vector<RepairPiece> replaced;
+  auto next = replacements.begin();
+  uint64_t begin = 0;  // The offset of the piece in the output.
+  for (const RepairPiece& piece : *pieces) {
+    const uint64_t size = SizeOf(piece);
+    uint64_t done = 0;
+    for (; next != replacements.end() && next->offset - begin < size; ++next) {
+      const uint64_t at = next->offset - begin;
+      if (next->bytes.size() > size - at) return false;
+      AddPart(piece, done, at, &replaced);
+      AddBytes(next->bytes, &replaced);
+      done = at + next->bytes.size();
+    }
+    AddPart(piece, done, size, &replaced);
+    begin += size;
+  }
+  if (next != replacements.end()) return false;
+  *pieces = std::move(replaced);
+  return true;
 }
 
 void AddBatches(absl::Span<const Batch> batches, uint64_t number, Version version,

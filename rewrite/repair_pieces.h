@@ -29,6 +29,14 @@ void AddBytes(std::string bytes, std::vector<RepairPiece>* pieces);
 // Appends a piece, joining it to the last one if possible.
 void AddPiece(RepairPiece piece, std::vector<RepairPiece>* pieces);
 
+// Replaces bytes of the output by as many others. Offsets are those in the output, and increase.
+// Returns whether each is in one piece; if not, changes nothing.
+struct Replacement {
+  uint64_t offset = 0;
+  std::string bytes;
+};
+bool Replace(absl::Span<const Replacement> replacements, std::vector<RepairPiece>* pieces);
+
 // Appends a generation as it is in the input, without the text that was printed into its batches,
 // and with the number `number`.
 void AddBatches(absl::Span<const Batch> batches, uint64_t number, Version version,

@@ -148,6 +148,63 @@ TEST(Repair, LeavesSoundTracesAlone) {
   EXPECT_EQ(repaired.bytes, trace);
 }
 
+// Two generations, of which the first lasts `ticks`.
+std::string WithFrequency(int version, uint64_t frequency, uint64_t ticks) {
+  const std::string clocks =
+      version >= 25 ? "ClockSnapshot dt=0 mono=5 sec=6 nsec=7\n" : std::string();
+  std::string text;
+  for (const uint64_t number : {1, 2}) {
+    const uint64_t time = number == 1 ? 1000 : 1000 + ticks;
+    absl::StrAppend(&text, "EventBatch gen=", number, " m=", kNobody, " time=", time,
+                    " size=auto\n", version >= 25 ? "Sync\n" : "", "Frequency freq=", frequency,
+                    "\n", clocks, "EventBatch gen=", number, " m=1 time=", time, " size=auto\n",
+                    "ProcStatus dt=1 p=0 pstatus=1\nGoStatus dt=1 g=1 m=1 gstatus=2\n",
+                    version >= 26 ? "EndOfGeneration\n" : "");
+  }
+  return AssembleBatches(version, text);
+}
+
+TEST(Repair, DividesFrequenciesThatGo1220WritesOnWindows) {
+  constexpr uint64_t kFrequency = 2'693'536'955;
+  constexpr uint64_t kSecond = kFrequency / 256;
+  const std::string trace = WithFrequency(22, kFrequency, kSecond);
+  const Repaired repaired = Repair(trace);
+  EXPECT_EQ(repaired.plan.clock_divisor, 256);
+  EXPECT_TRUE(repaired.plan.trace_is_sound);
+  EXPECT_FALSE(repaired.plan.InputIsSound());
+  EXPECT_EQ(DescribeRepair(repaired.plan).size(), 1);
+  EXPECT_EQ(repaired.bytes.size(), trace.size());
+  const auto second_sync = [](const std::string& bytes) {
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    EXPECT_TRUE(reader.ok());
+    int64_t time = 0;
+    int syncs = 0;
+    for (const Event* event; (event = reader->Next()) != nullptr;) {
+      if (event->kind() == EventKind::kSync && ++syncs == 2) time = event->time();
+    }
+    return time;
+  };
+  EXPECT_NEAR(static_cast<double>(second_sync(trace)), 1e9 / 256, 1000);
+  EXPECT_NEAR(static_cast<double>(second_sync(repaired.bytes)), 1e9, 2e5);
+  // Once is enough.
+  EXPECT_TRUE(Repair(repaired.bytes).plan.InputIsSound());
+  // So it is if the trace is broken, too.
+  const Repaired cut = Repair(trace.substr(0, trace.size() - 1));
+  EXPECT_EQ(cut.plan.clock_divisor, 256);
+  EXPECT_TRUE(Repair(cut.bytes).plan.InputIsSound());
+}
+
+TEST(Repair, LeavesFrequenciesAloneThatMayBeRight) {
+  constexpr uint64_t kFrequency = 2'693'536'955;
+  constexpr uint64_t kSecond = kFrequency / 256;
+  EXPECT_TRUE(Repair(WithFrequency(23, kFrequency, kSecond)).plan.InputIsSound());
+  EXPECT_TRUE(Repair(WithFrequency(22, 1'000'000'000, 3'906'250)).plan.InputIsSound());
+  EXPECT_TRUE(Repair(WithFrequency(22, 15'625'000, 61'035)).plan.InputIsSound());
+  // Generations that last longer or shorter than those of Go.
+  EXPECT_TRUE(Repair(WithFrequency(22, kFrequency, 8 * kSecond)).plan.InputIsSound());
+  EXPECT_TRUE(Repair(WithFrequency(22, kFrequency, kSecond / 4)).plan.InputIsSound());
+}
+
 TEST(Repair, KnowsThatDamageInTransportIsNotSound) {
   const std::string trace = ReadTestTrace("go1.27-annotations.trace");
   const std::string sent = absl::StrCat("HTTP/1.1 200 OK\r\n\r\n", trace);

@@ -123,6 +123,11 @@ std::vector<std::string> DescribeRepair(const RepairPlan& plan) {
                                  " of text with ", Count(plan.text_bytes, "byte", "bytes"),
                                  "; the first is at ", FormatFault(*plan.first_text)));
   }
+  if (plan.clock_divisor != 1) {
+    lines.push_back(absl::StrCat("divided the frequency of the trace clock by ", plan.clock_divisor,
+                                 ": Go 1.22.0 writes it too high on Windows, so that times are too "
+                                 "short"));
+  }
   if (plan.cut_off.has_value()) lines.push_back(FormatFault(*plan.cut_off));
   for (const Fault& fault : plan.stray) {
     if (IsCutOffAt(plan, fault)) continue;

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 #include "testing/json_schema.h"
@@ -61,11 +62,11 @@ TEST_F(AnalysisCommands, PrintTablesForPeople) {
   const std::vector<std::string> lines = Lines(DumpOutput({"goroutines", annotations_}));
   ASSERT_EQ(lines.size(), 12);
   EXPECT_EQ(lines[0],
-            "COUNT    TOTAL  RUNNING  RUNNABLE  SYSCALL  BLOCKED  BLOCKED ON                  "
-            "STARTED IN");
-  EXPECT_EQ(lines[2],
-            "    1   1.20 s   252 µs   34.7 µs        0   1.20 s  sleep 100%                  "
-            "main.main");
+            "COUNT    TOTAL  RUNNING  RUNNABLE  STOPPED  SYSCALL  BLOCKED  "
+            "BLOCKED ON        STARTED IN");
+  EXPECT_EQ(lines[3],
+            "    1   1.20 s   247 µs   34.7 µs  4.99 µs        0   1.20 s  "
+            "sleep 100%        main.main");
   const std::vector<std::string> top =
       Lines(DumpOutput({"goroutines", "--top=2", "--sort=count", annotations_}));
   ASSERT_EQ(top.size(), 4);
@@ -104,6 +105,7 @@ TEST_F(AnalysisCommands, PrintJsonAsTheSchemasSay) {
   const std::string broken = Write("broken.trace", "Not a trace.");
   const std::string cut = Write("cut.trace", bytes_.substr(0, bytes_.size() - 500));
   const std::string gc = Write("gc.trace", ReadTestTrace("go1.27-gc.trace"));
+  const std::string hog = Write("hog.trace", ReadTestTrace("../diagnosis/hog.trace"));
   // Each command with the flags that give its rows other columns, and the name of the rows.
   struct Form {
     std::vector<std::string> args;
@@ -112,6 +114,7 @@ TEST_F(AnalysisCommands, PrintJsonAsTheSchemasSay) {
   const Form forms[] = {
       {{"goroutines"}, "goroutines"},
       {{"goroutines", "--each"}, "goroutines"},
+      {{"goroutines", "--by=creator"}, "goroutines"},
       {{"goroutines", "--at=60ms"}, "goroutines"},
       {{"goroutines", "--at=60ms", "--each"}, "goroutines"},
       {{"tasks"}, "tasks"},
@@ -124,9 +127,13 @@ TEST_F(AnalysisCommands, PrintJsonAsTheSchemasSay) {
       {{"latency"}, "latencies"},
       {{"latency", "--by=func"}, "latencies"},
       {{"latency", "--by=stack"}, "latencies"},
+      {{"latency", "--by=g"}, "latencies"},
       {{"latency", "--worst=3"}, "waits"},
       {{"procs"}, "procs"},
       {{"procs", "--slices=9"}, "slices"},
+      {{"procs", "--ready"}, "ready"},
+      {{"procs", "--long-runs"}, "long_runs"},
+      {{"locks"}, "locks"},
       {{"leaks", "--longer=1us"}, "leaks"},
       {{"profile"}, "samples"},
       {{"profile", "--by-g", "--by-p"}, "samples"},
@@ -145,7 +152,8 @@ TEST_F(AnalysisCommands, PrintJsonAsTheSchemasSay) {
       EXPECT_EQ(CheckAgainstSchema(schema, value), "") << out;
       if (const JsonValue* const found = value.Find(form.rows)) rows += found->elements.size();
     };
-    for (const std::string& file : {annotations_, trace_, gc, broken, cut}) check(file, "--top=0");
+    for (const std::string& file : {annotations_, trace_, gc, hog, broken, cut})
+      check(file, "--top=0");
     check(cut, "--salvage");
     EXPECT_GT(rows, 3);
   }
@@ -161,8 +169,11 @@ TEST_F(AnalysisCommands, PrintJsonAsTheSchemasSay) {
 
 TEST_F(AnalysisCommands, DoNotDependOnTheCores) {
   const std::vector<std::string> commands[] = {
-      {"goroutines", "--each"}, {"tasks", "--each"}, {"regions", "--each"},  {"latency"},
-      {"latency", "--worst=5"}, {"procs"},           {"procs", "--slices=9"}};
+      {"goroutines", "--each"}, {"tasks", "--each"},
+      {"regions", "--each"},    {"latency"},
+      {"latency", "--worst=5"}, {"procs"},
+      {"procs", "--slices=9"},  {"locks"},
+      {"latency", "--by=g"},    {"goroutines", "--by=creator"}};
   for (const std::vector<std::string>& command : commands) {
     SCOPED_TRACE(absl::StrJoin(command, " "));
     const auto run = [&](const std::string& jobs, const std::string& file) {
@@ -251,11 +262,156 @@ TEST_F(AnalysisCommands, SelectTasksAndRegions) {
   EXPECT_EQ(count({"tasks", "--min=1s"}), 1);
   EXPECT_EQ(count({"tasks", "--max=1s"}), 7);
   EXPECT_EQ(count({"tasks", "--log=the task began in an earlier generation"}), 1);
-  EXPECT_EQ(count({"tasks", "--log=nobody wrote this"}), 0);
+  EXPECT_EQ(count({"tasks",
+                   "--log=hex:746865207461736b20626567616e20696e20616e"
+                   "206561726c6965722067656e65726174696f6e"}),
+            1);
+  EXPECT_EQ(
+      RunDump({"tasks", "--log=hex:0807060504030201", annotations_}).err,
+      "gotrace-dump: " + annotations_ + ": nothing is left with --log=hex:0807060504030201\n");
+  for (const std::string hex : {"hex:", "hex:0", "hex:0g"}) {
+    const SubprocessResult wrong = RunDump({"tasks", absl::StrCat("--log=", hex), "-"});
+    EXPECT_EQ(wrong.exit_code, 2);
+    EXPECT_TRUE(absl::StrContains(wrong.err, "expected bytes in hexadecimal, as in hex:1a2b"))
+        << wrong.err;
+  }
+  EXPECT_EQ(count({"tasks", "--worst=2"}), 2);
+  EXPECT_EQ(count({"regions", "--worst=100", "--type=worker"}), 3);
   EXPECT_EQ(count({"regions", "--type=worker"}), 3);
   // Go has the regions that goroutines inherit, too, and the task 0.
   EXPECT_GT(count({"regions", "--compat=go"}), count({"regions"}));
   EXPECT_EQ(count({"tasks", "--compat=go"}), count({"tasks"}) + 1);
+}
+
+TEST_F(AnalysisCommands, PrintTheLongestTasks) {
+  std::vector<int64_t> durations;
+  for (const std::string& row :
+       Lines(DumpOutput({"tasks", "--worst=3", "--format=jsonl", annotations_}))) {
+    durations.push_back(Number(Parse(row), "duration_ns"));
+  }
+  EXPECT_EQ(durations, (std::vector<int64_t>{1'200'098'112, 60'864, 60'544}));
+}
+
+// Tracing libraries make tasks without regions.
+TEST_F(AnalysisCommands, CountWhoBeganATaskWithoutRegions) {
+  size_t tasks = 0;
+  for (const std::string& row :
+       Lines(DumpOutput({"tasks", "--each", "--format=jsonl", annotations_}))) {
+    const JsonValue task = Parse(row);
+    const int64_t id = Number(task, "task");
+    if (id == 4) {
+      ++tasks;
+      EXPECT_EQ(task.Find("counted")->text, "regions");
+      EXPECT_EQ(Number(task, "total_ns"), 448);
+    } else if (id == 10) {
+      ++tasks;
+      EXPECT_EQ(task.Find("counted")->text, "g");
+      EXPECT_EQ(Number(task, "total_ns"), Number(task, "duration_ns"));
+      EXPECT_EQ(Number(task, "running_ns"), 2'176);
+    } else if (id == 1) {
+      ++tasks;
+      EXPECT_EQ(task.Find("counted")->text, "");
+      EXPECT_EQ(Number(task, "total_ns"), 0);
+    }
+  }
+  EXPECT_EQ(tasks, 3);
+  EXPECT_EQ(DumpOutput({"profile", "--task=10", "--format=folded", annotations_}),
+            "main.main 2176\n");
+}
+
+TEST_F(AnalysisCommands, GroupGoroutinesByTheirCreator) {
+  const auto sums = [&](std::vector<std::string> args) {
+    args.insert(args.end(), {"--format=jsonl", annotations_});
+    std::pair<int64_t, int64_t> sum;
+    for (const std::string& row : Lines(DumpOutput(args))) {
+      sum.first += Number(Parse(row), "count");
+      sum.second += Number(Parse(row), "total_ns");
+    }
+    return sum;
+  };
+  EXPECT_EQ(sums({"goroutines", "--by=creator"}), sums({"goroutines"}));
+  // Three workers.
+  const std::vector<std::string> workers = Lines(DumpOutput(
+      {"goroutines", "--by=creator", "--func=main.nesting.func2", "--format=jsonl", annotations_}));
+  ASSERT_EQ(workers.size(), 1);
+  const JsonValue worker = Parse(workers[0]);
+  EXPECT_EQ(Number(worker, "count"), 3);
+  EXPECT_EQ(worker.Find("creator")->text, "main.nesting");
+  EXPECT_EQ(worker.Find("file")->text, "annotations/main.go");
+  EXPECT_EQ(worker.Find("name"), nullptr);
+  EXPECT_TRUE(absl::StrContains(DumpOutput({"goroutines", "--by=creator", annotations_}),
+                                "main.nesting main.go:"));
+}
+
+TEST_F(AnalysisCommands, SelectGoroutines) {
+  const auto rows = [&](std::vector<std::string> args) {
+    args.insert(args.end(), {"--format=jsonl", annotations_});
+    return Lines(DumpOutput(args)).size();
+  };
+  EXPECT_EQ(rows({"goroutines", "--func=main.nesting.func2"}), 1);
+  EXPECT_EQ(rows({"goroutines", "--each", "--func=main.nesting.func2"}), 3);
+  // Between two generations, main sleeps, and main.main.func1 waits for it.
+  EXPECT_EQ(rows({"goroutines", "--at=0.5s", "--each", "--func=main.main.*"}), 2);
+  EXPECT_EQ(rows({"goroutines", "--at=0.5s", "--each", "--func=main.main", "--state=waiting"}), 1);
+}
+
+TEST_F(AnalysisCommands, SelectByLength) {
+  const std::string gc = Write("gc.trace", ReadTestTrace("go1.27-gc.trace"));
+  const auto rows = [&](std::vector<std::string> args) {
+    args.insert(args.end(), {"--format=jsonl", gc});
+    return Lines(DumpOutput(args));
+  };
+  const size_t all = rows({"gc", "--pauses"}).size();
+  const size_t longer = rows({"gc", "--pauses", "--min=1ms"}).size();
+  EXPECT_EQ(longer, 6);
+  EXPECT_EQ(rows({"gc", "--pauses", "--max=999999ns"}).size(), all - longer);
+  EXPECT_EQ(rows({"gc", "--min=1ns"}).size(), 47);
+  // Each wait is in one of the two.
+  const auto count = [&](const std::string& flag) {
+    int64_t sum = 0;
+    for (const std::string& row : rows({"latency", flag})) sum += Number(Parse(row), "count");
+    return sum;
+  };
+  EXPECT_EQ(count("--min=100us") + count("--max=99999ns"), count("--by=what"));
+  for (const std::string& row : rows({"latency", "--min=1ms"})) {
+    EXPECT_GE(Number(Parse(row), "min_ns"), 1'000'000);
+  }
+  const std::vector<std::string> reasons = rows({"latency", "--reason=chan"});
+  EXPECT_GT(reasons.size(), 0);
+  for (const std::string& row : reasons) {
+    EXPECT_TRUE(absl::StrContains(Parse(row).Find("reason")->text, "chan")) << row;
+  }
+  EXPECT_EQ(count("--by=g"), count("--by=what"));
+  EXPECT_EQ(RunDump({"gc", "--mmu", "--min=1ms", gc}).exit_code, 2);
+}
+
+TEST_F(AnalysisCommands, SayWhyNothingIsSelected) {
+  const auto why = [&](std::vector<std::string> args) {
+    args.push_back(annotations_);
+    const SubprocessResult result = RunDump(args);
+    EXPECT_EQ(result.exit_code, 0);
+    return std::string(
+        absl::StripPrefix(result.err, absl::StrCat("gotrace-dump: ", annotations_, ": ")));
+  };
+  EXPECT_EQ(why({"latency", "--func=main.nestin.func2"}),
+            "--func: no goroutine started in main.nestin.func2; did you mean "
+            "main.nesting.func2?\n");
+  EXPECT_TRUE(absl::StartsWith(why({"locks", "--func=nowhere"}),
+                               "--func: no goroutine started in nowhere; goroutines started in "));
+  EXPECT_EQ(why({"profile", "--stack=nowhere"}), "--stack: no stack has nowhere\n");
+  EXPECT_EQ(why({"profile", "--stack=nowhere", "--format=folded"}),
+            "--stack: no stack has nowhere\n");
+  EXPECT_EQ(why({"tasks", "--type=nestin"}),
+            "--type: there is no type nestin; did you mean nesting?\n");
+  EXPECT_EQ(why({"tasks", "--log=nobody wrote this"}),
+            "nothing is left with --log=nobody wrote this\n");
+  EXPECT_EQ(why({"goroutines", "--g=99999"}), "nothing is left with --g=99999\n");
+  EXPECT_EQ(why({"latency", "--kind=pause", "--g=1", "--min=9s"}),
+            "nothing is left with --kind=pause and --g=1 and --min=9s\n");
+  // The window has its own reason.
+  EXPECT_TRUE(absl::StrContains(why({"latency", "--g=99999", "--from=9h"}), "is later than all"));
+  // Nothing was selected.
+  EXPECT_EQ(why({"leaks", "--longer=1h"}), "");
 }
 
 TEST_F(AnalysisCommands, ExplainWhatIsWrong) {
@@ -274,6 +430,10 @@ TEST_F(AnalysisCommands, ExplainWhatIsWrong) {
   EXPECT_TRUE(
       absl::StrContains(error({"tasks", "--min=2s", "--max=1s"}), "--min is longer than --max"));
   EXPECT_TRUE(absl::StrContains(error({"regions", "--min=soon"}), "expected a duration"));
+  EXPECT_TRUE(
+      absl::StrContains(error({"goroutines", "--state=running"}), "--state works only with --at"));
+  EXPECT_TRUE(absl::StrContains(error({"goroutines", "--by=creator", "--each"}),
+                                "--by and --each cannot be used together"));
 }
 
 }  // namespace gotrace_dump_analysis_test

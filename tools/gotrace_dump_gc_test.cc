@@ -81,8 +81,15 @@ TEST_F(GcCommand, PrintsPauses) {
   EXPECT_EQ(stops[0].Find("reason")->text, "start trace");
   EXPECT_EQ(Number(stops[1], "length_ns"), 69'760);
   EXPECT_EQ(Number(stops[1], "last_p"), 7);
-  EXPECT_EQ(Rows("pauses", {"--pauses", "--sort=length", "--top=1"})[0].Find("reason")->text,
-            "GC sweep termination");
+  const JsonValue longest = Rows("pauses", {"--pauses", "--sort=length", "--top=1"})[0];
+  EXPECT_EQ(longest.Find("reason")->text, "GC sweep termination");
+  EXPECT_EQ(Number(longest, "length_ns"), 3'989'696);
+  EXPECT_EQ(Number(longest, "stopping_ns"), 672'576);
+  EXPECT_EQ(Number(longest, "stopped_ns"), 67'456);
+  EXPECT_EQ(Number(longest, "restarting_ns"), 3'249'664);
+  EXPECT_EQ(Number(longest, "last_p"), 7);
+  EXPECT_EQ(Number(longest, "last_g"), 22);
+  EXPECT_EQ(longest.Find("last_function")->text, "time.Sleep");
 }
 
 TEST_F(GcCommand, PrintsTheMinimumMutatorUtilization) {

@@ -44,7 +44,10 @@ class PathCommand : public testing::Test {
   std::vector<JsonValue> Rows(absl::string_view name, std::vector<std::string> args) const {
     const JsonValue schema = ReadSchema(absl::StrCat("docs/", args[0], ".schema.json"));
     args.push_back("--format=json");
-    const std::string out = DumpOutput(args);
+    // It may have notes.
+    const SubprocessResult result = RunDump(args);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const std::string& out = result.out;
     absl::StatusOr<JsonValue> value = ParseJson(out);
     EXPECT_TRUE(value.ok()) << value.status() << ": " << out;
     if (!value.ok()) return {};
@@ -60,7 +63,7 @@ class PathCommand : public testing::Test {
 
 TEST_F(PathCommand, PrintsThePathOfATask) {
   const std::vector<JsonValue> pieces = Rows("pieces", {"path", "--task=9", annotations_});
-  ASSERT_EQ(pieces.size(), 8);
+  ASSERT_EQ(pieces.size(), 12);
   int64_t time = 2'078'707'318'656;
   for (const JsonValue& piece : pieces) {
     EXPECT_EQ(Number(piece, "begin_ns"), time);
@@ -68,24 +71,144 @@ TEST_F(PathCommand, PrintsThePathOfATask) {
     EXPECT_EQ(Number(piece, "end_ns"), time);
   }
   EXPECT_EQ(time, 2'079'907'416'768);
+  // The region begins shortly after the task.
+  EXPECT_EQ(pieces[0].Find("region")->text, "");
+  EXPECT_EQ(pieces[0].Find("function")->text, "main.main");
+  EXPECT_EQ(pieces[0].Find("file")->text, "annotations/main.go");
+  EXPECT_EQ(Number(pieces[0], "line"), 118);
+  EXPECT_EQ(Number(pieces[1], "begin_ns"), 2'078'707'318'848);
+  EXPECT_EQ(pieces[1].Find("region")->text, "across generations");
   // G 26 woke G 1 up.
-  EXPECT_EQ(pieces[1].Find("woken_by")->text, "timer");
-  EXPECT_EQ(Number(pieces[4], "g"), 26);
-  EXPECT_EQ(pieces[4].Find("state")->text, "Runnable");
-  EXPECT_EQ(Number(pieces[5], "depth"), 1);
-  EXPECT_EQ(Number(pieces[5], "begin_ns"), 2'079'907'401'280);
+  EXPECT_EQ(pieces[2].Find("woken_by")->text, "timer");
+  EXPECT_EQ(Number(pieces[5], "g"), 26);
+  EXPECT_EQ(pieces[5].Find("state")->text, "Runnable");
+  EXPECT_EQ(Number(pieces[6], "depth"), 1);
+  EXPECT_EQ(Number(pieces[6], "begin_ns"), 2'079'907'401'280);
+  EXPECT_EQ(pieces[6].Find("region")->text, "inner, blocked across generations");
+  EXPECT_EQ(pieces[7].Find("region")->text, "blocked across generations");
+  EXPECT_EQ(Number(pieces[8], "length_ns"), 320);
   // While G 1 waited for a P, G 26 still ran.
-  EXPECT_EQ(Number(*pieces[6].Find("ran_ns"), "main.main.func1"), 576);
-  EXPECT_EQ(Number(pieces[6].Find("ran")->elements[0], "g"), 26);
-  EXPECT_EQ(pieces[7].Find("stack")->text, "main.main;runtime/trace.(*Task).End");
+  EXPECT_EQ(Number(*pieces[9].Find("ran_ns"), "main.main.func1"), 576);
+  EXPECT_EQ(Number(pieces[9].Find("ran")->elements[0], "g"), 26);
+  EXPECT_EQ(pieces[11].Find("stack")->text, "main.main;runtime/trace.(*Task).End");
 }
 
 TEST_F(PathCommand, PrintsAPathAsText) {
   const std::vector<std::string> lines = Lines(DumpOutput({"path", "--task=9", annotations_}));
-  ASSERT_EQ(lines.size(), 9);
+  ASSERT_EQ(lines.size(), 13);
   EXPECT_TRUE(absl::StrContains(lines[0], "REASON")) << lines[0];
-  EXPECT_TRUE(absl::StrContains(lines[2], "1.20 s      0   1  Waiting   sleep")) << lines[2];
-  EXPECT_TRUE(absl::StrContains(lines[7], "Ps: main.main.func1 100%")) << lines[7];
+  EXPECT_TRUE(absl::EndsWith(lines[1], "in.main main.go:118")) << lines[1];
+  EXPECT_TRUE(absl::StrContains(lines[2], "region across generations")) << lines[2];
+  EXPECT_TRUE(absl::StrContains(lines[3], "1.20 s      0   1  Waiting   sleep")) << lines[3];
+  EXPECT_TRUE(absl::StrContains(lines[10], "Ps: main.main.func1 100%")) << lines[10];
+}
+
+// Returns the sum of a column.
+int64_t SumOf(absl::string_view name, const std::vector<JsonValue>& rows) {
+  int64_t sum = 0;
+  for (const JsonValue& row : rows) sum += Number(row, name);
+  return sum;
+}
+
+TEST_F(PathCommand, TakesTheSlowestTaskOrMain) {
+  const SubprocessResult slowest = RunDump({"path", annotations_});
+  EXPECT_EQ(slowest.exit_code, 0);
+  EXPECT_EQ(slowest.out, DumpOutput({"path", "--task=9", annotations_}));
+  EXPECT_TRUE(absl::StrContains(slowest.err,
+                                "this is the slowest task, 9 (across generations, 1.20 s), of "))
+      << slowest.err;
+  const SubprocessResult main = RunDump({"path", "--top=5", gc_});
+  EXPECT_EQ(main.exit_code, 0);
+  EXPECT_EQ(main.out, DumpOutput({"path", "--g=1", "--top=5", gc_}));
+  EXPECT_TRUE(absl::StrContains(main.err, "there are no tasks, so this is main, goroutine 1"))
+      << main.err;
+}
+
+TEST_F(PathCommand, AddsUpByStateReasonOrFunction) {
+  const std::vector<JsonValue> states =
+      Rows("sums", {"path", "--type=nesting/child", "--by=state", annotations_});
+  ASSERT_EQ(states.size(), 2);
+  EXPECT_EQ(states[0].Find("state")->text, "Running");
+  EXPECT_EQ(Number(states[0], "time_ns"), 59'328);
+  EXPECT_EQ(Number(states[1], "time_ns"), 1'216);
+  EXPECT_EQ(Number(states[1], "count"), 2);
+
+  // While goroutines run, the region is what tells the pieces apart.
+  const std::vector<JsonValue> reasons =
+      Rows("sums", {"path", "--type=nesting/child", "--by=reason", annotations_});
+  ASSERT_EQ(reasons.size(), 7);
+  EXPECT_EQ(reasons[0].Find("region")->text, "");
+  EXPECT_EQ(Number(reasons[0], "time_ns"), 56'832);
+  EXPECT_EQ(Number(reasons[0], "count"), 5);
+  EXPECT_EQ(reasons[1].Find("state")->text, "Runnable");
+  EXPECT_EQ(reasons[2].Find("region")->text, "outer");
+  EXPECT_EQ(Number(reasons[2], "time_ns"), 768);
+  EXPECT_EQ(reasons[3].Find("region")->text, "middle");
+  EXPECT_EQ(Number(reasons[3], "time_ns"), 640);
+  EXPECT_EQ(Number(reasons[3], "count"), 3);
+  EXPECT_EQ(SumOf("time_ns", reasons), 60'544);
+
+  const std::vector<JsonValue> functions =
+      Rows("sums", {"path", "--type=nesting/child", "--by=func", annotations_});
+  EXPECT_EQ(functions[0].Find("function")->text, "main.nesting");
+  EXPECT_EQ(functions[0].Find("library")->text, "sync.(*WaitGroup).Wait");
+  EXPECT_EQ(Number(functions[0], "time_ns"), 54'592);
+  EXPECT_EQ(SumOf("time_ns", functions), 60'544);
+  const std::vector<std::string> text =
+      Lines(DumpOutput({"path", "--type=nesting/child", "--by=func", annotations_}));
+  EXPECT_TRUE(absl::EndsWith(text[0], "  WHERE")) << text[0];
+  EXPECT_TRUE(absl::EndsWith(text[1], " -> sync.(*WaitGroup).Wait")) << text[1];
+
+  // Of a single path, too.
+  EXPECT_EQ(SumOf("time_ns",
+                  Rows("sums", {"path", "--g=1", "--by=state", "--from=10ms", "--to=30ms", gc_})),
+            20'000'000);
+  EXPECT_EQ(SumOf("time_ns", Rows("samples", {"path", "--task=9", "--by=stack", annotations_})),
+            1'200'098'112);
+}
+
+TEST_F(PathCommand, SelectsByStack) {
+  EXPECT_EQ(Rows("pieces", {"path", "--task=9", "--stack=runtime.chanrecv1", annotations_}).size(),
+            3);
+  const std::vector<JsonValue> sums =
+      Rows("samples", {"path", "--task=9", "--by=stack", "--stack=chanrecv", annotations_});
+  EXPECT_EQ(SumOf("time_ns", sums), 11'520 + 768 + 4'480);
+}
+
+// The paths of goroutines partition their lives.
+TEST_F(PathCommand, AddsUpGoroutinesOfAFunction) {
+  int64_t total = 0;
+  for (const JsonValue& row : Rows("goroutines", {"goroutines", gc_})) {
+    if (row.Find("name")->text == "main.sweep.func1") total += Number(row, "total_ns");
+  }
+  EXPECT_GT(total, 0);
+  const auto sum = [&](const std::string& pattern) {
+    return SumOf("time_ns", Rows("sums", {"path", pattern, "--by=state", gc_}));
+  };
+  EXPECT_EQ(sum("--func=main.sweep.func1"), total);
+  EXPECT_EQ(sum("--func=main\\.sw.*1"), total);
+  // The name as a whole must match.
+  EXPECT_EQ(sum("--func=sweep"), 0);
+}
+
+TEST_F(PathCommand, SelectsByLength) {
+  const auto sum = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), "path");
+    flags.insert(flags.end(), {"--by=state", annotations_});
+    return SumOf("time_ns", Rows("sums", flags));
+  };
+  EXPECT_EQ(sum({"--min=1s"}), 1'200'098'112);
+  EXPECT_EQ(sum({"--type=across generations", "--min=1s"}), 1'200'098'112);
+  EXPECT_EQ(sum({"--type=across generations", "--max=1s"}), 0);
+  EXPECT_EQ(sum({"--worst=2"}), 1'200'098'112 + 60'864);
+  EXPECT_EQ(sum({"--worst=1", "--max=1s"}), 60'864);
+  const auto note = [&](const std::string& flag) {
+    return RunDump({"path", "--type=nesting", flag, annotations_}).err;
+  };
+  EXPECT_TRUE(absl::StrContains(note("--worst=2"), "the slowest tasks are 2 (60.9 µs)\n"))
+      << note("--worst=2");
+  EXPECT_TRUE(absl::StrContains(note("--min=1s"), "all 1 tasks are shorter or longer than that"))
+      << note("--min=1s");
 }
 
 TEST_F(PathCommand, IsCutToTheWindow) {
@@ -118,7 +241,7 @@ TEST_F(PathCommand, AddsUpThePathsOfAType) {
   for (const JsonValue& sample : samples) sum += Number(sample, "time_ns");
   EXPECT_EQ(sum, 60'544);
   EXPECT_EQ(Lines(DumpOutput({"path", "--type=nesting/child", "--format=folded", annotations_}))[0],
-            "main.main;main.nesting;runtime/trace.(*Task).End;[running] 448");
+            "main.main;main.nesting;[running] 1024");
   EXPECT_TRUE(
       absl::StartsWith(DumpOutput({"path", "--task=9", "-o", "-", annotations_}), "\x1f\x8b"));
 }
@@ -136,8 +259,13 @@ TEST_F(PathCommand, SaysWhatIsCutOrLeftOut) {
 
 TEST_F(PathCommand, ExplainsWhatIsWrong) {
   for (const std::vector<std::string>& flags :
-       std::vector<std::vector<std::string>>{{"path"},
-                                             {"path", "--task=1", "--g=1"},
+       std::vector<std::vector<std::string>>{{"path", "--task=1", "--g=1"},
+                                             {"path", "--g=1", "--func=main.main"},
+                                             {"path", "--func=main.[x"},
+                                             {"path", "--task=1", "--min=1s"},
+                                             {"path", "--g=1", "--worst=3"},
+                                             {"path", "--min=2s", "--max=1s"},
+                                             {"path", "--by=line"},
                                              {"path", "--type=request", "--region=query"},
                                              {"path", "--task=x"},
                                              {"path", "--task=1", "--sort=speed"},

@@ -88,7 +88,9 @@ TEST(ProfileCommandTest, TellsRegionsApart) {
   const std::string apart = run({"--by-task", "--by-region"});
   EXPECT_EQ(CsvSum(apart), CsvSum(whole));
   EXPECT_GT(LinesOf(apart).size(), LinesOf(whole).size());
-  EXPECT_TRUE(absl::StrContains(apart, "time_ns,count,state,reason,task,region,start,stack\n"));
+  EXPECT_TRUE(absl::StrContains(apart,
+                                "time_ns,count,state,reason,task,region,start,stack,"
+                                "function,file,line\n"));
   EXPECT_TRUE(absl::StrContains(apart, ",Running,,3,worker,main.nesting.func2,main.nesting.func2"))
       << apart;
 }

@@ -82,12 +82,13 @@ TEST_F(TablesCommandTest, PrintsCsv) {
   ASSERT_GT(lines.size(), 3u);
   EXPECT_EQ(lines[0],
             "trace_id,end_ns,dur_ns,task,parent,type,begin_g,end_g,begin_stack_id,end_stack_id,"
-            "running_ns,runnable_ns,waiting_ns,syscall_ns,flags");
+            "running_ns,runnable_ns,waiting_ns,syscall_ns,flags,stopped_running_ns,"
+            "stopped_runnable_ns");
   std::set<std::string> ids;
   bool has_parent = false;
   for (size_t i = 1; i < lines.size(); ++i) {
     const std::vector<std::string> fields = Fields(lines[i]);
-    ASSERT_EQ(fields.size(), 15u) << lines[i];
+    ASSERT_EQ(fields.size(), 17u) << lines[i];
     ids.insert(fields[0]);
     has_parent |= !fields[4].empty();
   }
@@ -532,6 +533,21 @@ TEST_F(TablesCommandTest, RefusesAPipeOfZerosAtOnce) {
   EXPECT_EQ(zeros.exit_code, 1);
   EXPECT_TRUE(absl::StrContains(zeros.err, "[not-a-trace]")) << zeros.err;
   EXPECT_EQ(Lines(zeros.out).size(), 2u);
+}
+
+// Windows of the flight recorder may have the same generations.
+TEST_F(TablesCommandTest, NotesTracesThatOverlap) {
+  const std::string bytes = ReadTestTrace("go1.27-generations.trace");
+  const std::string whole = WriteFile(directory_ + "/w/1.trace", bytes);
+  const std::string cut =
+      WriteFile(directory_ + "/w/2.trace", bytes.substr(0, bytes.size() - 1000));
+  const SubprocessResult result = RunDump({"tables", "--tables=traces", whole, cut});
+  EXPECT_EQ(Lines(result.out).size(), 3u);
+  EXPECT_TRUE(absl::StrContains(
+      result.err, absl::StrCat(cut,
+                               ": overlaps with another trace, as windows of the flight "
+                               "recorder do: common rows appear twice\n")))
+      << result.err;
 }
 
 TEST_F(TablesCommandTest, SkipsOtherFilesOfDirectories) {

@@ -246,10 +246,19 @@ bool AppendUnquoted(absl::string_view literal, std::string* out) {
   return true;
 }
 
-void AppendValidUtf8(absl::string_view text, std::string* out) {
+bool IsUtf8(absl::string_view text) {
   while (!text.empty()) {
     int size = 0;
     // U+FFFD itself takes three bytes.
+    if (DecodeRune(text, &size) == kRuneError && size == 1) return false;
+    text.remove_prefix(static_cast<size_t>(size));
+  }
+  return true;
+}
+
+void AppendValidUtf8(absl::string_view text, std::string* out) {
+  while (!text.empty()) {
+    int size = 0;
     const bool is_valid = DecodeRune(text, &size) != kRuneError || size > 1;
     const absl::string_view rune = text.substr(0, static_cast<size_t>(size));
     const absl::string_view appended = is_valid ? rune : "\xEF\xBF\xBD";

@@ -35,6 +35,9 @@ bool IsPrintable(uint32_t rune);
 // that does not begin valid UTF-8 gives U+FFFD with a length of 1, as in Go's utf8.DecodeRune.
 uint32_t DecodeRune(absl::string_view text, int* size);
 
+// Returns whether all bytes of `text` are UTF-8.
+bool IsUtf8(absl::string_view text);
+
 // Appends `text`, with U+FFFD for each byte that is not UTF-8.
 void AppendValidUtf8(absl::string_view text, std::string* out);
 

@@ -123,6 +123,7 @@ ReaderHooks TraceValidator::MakeHooks() {
     hooks.on_generation_end = [this](const GenerationTables& tables, const TableUse& use) {
       FlushInnermost();
       table_checks_.EndGeneration(generation_.number, tables, is_whole_ ? &use : nullptr);
+      AddClock(tables);
       is_whole_ = true;
       KeepReasons(tables);
     };
@@ -199,6 +200,7 @@ void TraceValidator::Read(Reader& reader, absl::FunctionRef<bool()> stops) {
     AddFaults(&block.front());
     if (block.front().kind() == EventKind::kSync) {
       last_sync_ = block.front().offset();
+      sync_time_ = block.front().time();
       BeginGeneration(reader.generation());
     }
     if (validator_->event_count() == 0 && is_later_) begin_offset_ = block.front().offset();
@@ -230,6 +232,7 @@ bool TraceValidator::Append(SegmentConsumer& consumer) {
   report_.warnings += next.report_.warnings;
   report_.notes += next.report_.notes;
   table_checks_.Append(next.table_checks_);
+  undivided_.Append(next.undivided_);
   source_ = next.source_;
   generation_ = next.generation_;
   last_sync_ = next.last_sync_;
@@ -249,8 +252,32 @@ void TraceValidator::EndEvents(const Reader& reader) {
   FlushInnermost();
   AddFaults(nullptr);
   CheckStopped(reader);
+  CheckClock();
   CheckBlocked(reader);
   Count(reader);
+}
+
+void TraceValidator::AddClock(const GenerationTables& tables) {
+  if (!tables.frequency().has_value()) return;
+  const auto [frequency, offset] = *tables.frequency();
+  undivided_.AddGeneration(frequency, sync_time_);
+  if (clock_place_.has_value()) return;
+  clock_place_.emplace();
+  clock_place_->offset = offset;
+  clock_place_->generation = generation_.number;
+  frequency_ = frequency;
+}
+
+void TraceValidator::CheckClock() {
+  if (report_.version != Version::kGo122 || !undivided_.IsFound()) return;
+  Finding finding;
+  finding.check = CheckId::kFrequencyUndivided;
+  finding.severity = SpecOf(finding.check).severity;
+  finding.place = *clock_place_;
+  finding.message = absl::StrCat(
+      "expected about ", frequency_ / UndividedClock::kDivisor,
+      " ticks of the trace clock per second, since generations last a second, found ", frequency_);
+  Add(std::move(finding));
 }
 
 void TraceValidator::KeepReasons(const GenerationTables& tables) {

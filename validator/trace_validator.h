@@ -21,6 +21,7 @@
 #include "gotrace/reader.h"
 #include "gotrace/transport.h"
 #include "gotrace/validate.h"
+#include "parser/event/undivided_clock.h"
 #include "parser/reader/read_segments.h"
 #include "parser/reader/reader_access.h"
 #include "validator/event_validator.h"
@@ -107,6 +108,11 @@ class TraceValidator final : public SegmentConsumer {
   // Reports how many goroutines are blocked when the trace ends.
   void CheckBlocked(const Reader& reader);
 
+  // Adds the frequency of the generation that the last sync event began, and reports at the end
+  // whether all have to be divided.
+  void AddClock(const GenerationTables& tables);
+  void CheckClock();
+
   // Keeps the strings of a generation that CheckBlocked() needs.
   void KeepReasons(const GenerationTables& tables);
 
@@ -139,9 +145,13 @@ class TraceValidator final : public SegmentConsumer {
   std::array<uint64_t, kCheckIdEnd> beyond_ = {};
   bool has_beyond_ = false;  // Whether any faults are only counted.
   TableChecks table_checks_{[this](Finding finding) { Add(std::move(finding)); }};
+  UndividedClock undivided_;
+  std::optional<Place> clock_place_;  // The first frequency, and where it is.
+  uint64_t frequency_ = 0;
   GenerationInfo generation_;  // The generation of the last event.
-  uint64_t last_sync_ = 0;     // The offset of the last sync event.
-  uint64_t reported_ = 0;      // The number of events at the last report of progress.
+  uint64_t last_sync_ = 0;     // The offset of the last sync event, and its time.
+  int64_t sync_time_ = 0;
+  uint64_t reported_ = 0;  // The number of events at the last report of progress.
   // The last progress that was reported. Progress never goes back while a segment is read again.
   uint64_t reported_read_ = 0;
   uint64_t reported_events_ = 0;

@@ -31,7 +31,7 @@ void LanePieces::AddGoroutine(const GoInterval& interval, StringId start) {
 LaneState LanePieces::StateOf(const GoInterval& interval) {
   switch (interval.state) {
     case GoState::kRunning:
-      return workers_.TakeRun(interval) ? LaneState::kGc : LaneState::kRunning;
+      return workers_.TakeRun(interval) == MarkWorker::kNone ? LaneState::kRunning : LaneState::kGc;
     case GoState::kRunnable:
       return LaneState::kRunnable;
     case GoState::kSyscall:

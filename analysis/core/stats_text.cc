@@ -15,6 +15,9 @@ std::string TextOf(const Interner& interner, const ExecutionTimes& times) {
   for (const NamedTime& reason : times.blocked) {
     absl::StrAppend(&text, "\tblock:", interner.String(reason.name), "=", reason.time);
   }
+  for (const NamedTime& reason : times.stopped) {
+    absl::StrAppend(&text, "\tstop:", interner.String(reason.name), "=", reason.time);
+  }
   for (const NamedTime& range : times.ranges) {
     absl::StrAppend(&text, "\trange:", interner.String(range.name), "=", range.time);
   }

@@ -16,6 +16,7 @@
 #include "absl/strings/match.h"
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/range_tracker.h"
+#include "analysis/profile/profile_samples.h"
 #include "gotrace/event_type.h"
 #include "gotrace/states.h"
 
@@ -71,6 +72,14 @@ absl::string_view GcTriggerName(GcTrigger trigger) {
   return kNames[static_cast<size_t>(trigger)];
 }
 
+int64_t WorldStop::stopping() const {
+  return last_proc == ProcId::kNone ? 0 : internal::Between(begin, last_proc_stop);
+}
+int64_t WorldStop::stopped() const {
+  return internal::Between(last_proc == ProcId::kNone ? begin : last_proc_stop, restart);
+}
+int64_t WorldStop::restarting() const { return internal::Between(restart, end); }
+
 class GcStats::Impl {
  public:
   Impl(Interner* interner, EventFilter::Times window) : interner_(*interner), window_(window) {}
@@ -84,15 +93,26 @@ class GcStats::Impl {
 
   absl::Span<const GcCycle> cycles() const { return results_; }
   absl::Span<const WorldStop> stops() const { return stop_results_; }
+  absl::Span<const AssistsInPlace> assist_places() const { return place_results_; }
 
  private:
   struct Cycle : GcCycle {
     absl::flat_hash_map<GoId, SpanSum> assists_of;
   };
 
+  // The end of a run of a goroutine.
+  struct Run {
+    int64_t end = 0;
+    ProcId proc = ProcId::kNone;
+    GoId goroutine = GoId::kNone;
+    StackId stack = StackId::kNone;
+  };
+
   struct Stop : WorldStop {
     size_t cycle = kNoCycle;          // The cycle that it is for.
     std::vector<ProcInterval> procs;  // The times when other Ps ran that stopped in it.
+    std::vector<int64_t> starts;      // When Ps began to run in it.
+    std::vector<Run> runs;            // The runs of goroutines that ended in it.
   };
 
   // A run of a mark worker, from its label until it stops.
@@ -138,12 +158,13 @@ class GcStats::Impl {
   int64_t EndOf(size_t cycle) const;
 
   // Each merges a part of the data of `next`. `places` has the indices here of its cycles.
-  std::vector<size_t> MergeCycles(Impl& next);
+  std::vector<size_t> MergeCycles(Impl& next, const InternerMap& ids);
   void MergeStops(Impl& next, const InternerMap& ids, const std::vector<size_t>& places);
   void MergeWorkers(const Impl& next, const std::vector<size_t>& places);
   static void Join(const Cycle& rest, Cycle* cycle);
 
-  static void FindLastProc(std::vector<ProcInterval> stopped, WorldStop* stop);
+  void AddToStop(const Event& event);
+  static void FindParts(Stop* stop);
 
   Interner& interner_;
   EventFilter::Times window_;
@@ -175,7 +196,9 @@ class GcStats::Impl {
   std::vector<ProcInterval> crossing_procs_;
 
   std::vector<GcCycle> results_;
+  absl::flat_hash_map<StackId, SpanSum> places_;  // Of assists.
   std::vector<WorldStop> stop_results_;
+  std::vector<AssistsInPlace> place_results_;
 };
 
 int64_t GcStats::Impl::EndOf(size_t cycle) const {
@@ -205,6 +228,7 @@ void GcStats::Impl::BeginCycle(const Event& event) {
   if (!is_active) {
     cycle.trigger = TriggerOf(event.stack());
     cycle.goroutine = event.goroutine();
+    cycle.stack = interner_.InternStack(event.stack());
     cycle.heap_begin = heap_;
   }
   cycle.goal = goal_;
@@ -227,6 +251,7 @@ void GcStats::Impl::BeginStop(const Event& event) {
   stop.end_clipped = true;
   stop.reason = interner_.InternString(reason);
   stop.goroutine = event.goroutine();
+  stop.stack = interner_.InternStack(event.stack());
   stop.proc = event.proc();
   stop.cycle = absl::StrContains(reason, "GC") ? open_cycle_ : kNoCycle;
 }
@@ -250,6 +275,7 @@ void GcStats::Impl::AddAssist(const RuntimeRange& assist) {
   if (index < kActive || assist.begin >= EndOf(index)) return;
   Cycle& cycle = cycles_[index];
   AddSpan(assist.begin, assist.end, &cycle.assists);
+  AddSpan(assist.begin, assist.end, &places_[assist.stack]);
   AddSpan(assist.begin, assist.end, &cycle.assists_of[assist.goroutine]);
 }
 
@@ -317,7 +343,10 @@ void GcStats::Impl::Add(const Event& event) {
       AddLabel(event);
       break;
     default:
-      if (event.kind() == EventKind::kStateTransition) AddTransition(event);
+      if (event.kind() == EventKind::kStateTransition) {
+        if (is_stopped_) AddToStop(event);
+        AddTransition(event);
+      }
       break;
   }
 }
@@ -337,8 +366,8 @@ void GcStats::Impl::AddGoroutine(const GoInterval& interval) {
     }
     GcCycle& cycle = cycles_[run.cycle];
     run.begin = std::max(run.begin, interval.begin);
-    // The cycle may end while the worker runs.
-    const int64_t end = std::min({run.end, interval.end, EndOf(run.cycle)});
+    // The worker that ends the mark phase runs on: it works for the collector until it stops.
+    const int64_t end = std::min(run.end, interval.end);
     if (interval.state == GoState::kRunning && run.begin < end) {
       internal::AddTime(internal::Between(run.begin, end), &(cycle.*run.kind));
     }
@@ -362,9 +391,27 @@ void GcStats::Impl::AddProc(const ProcInterval& interval) {
   if (stop.procs.size() < kMaxStopped) stop.procs.push_back(interval);
 }
 
+// Notes what a stop needs of a transition during it.
+void GcStats::Impl::AddToStop(const Event& event) {
+  Stop& stop = stops_.back();
+  const ResourceId resource = event.transition_resource();
+  const uint8_t from = event.transition_from();
+  if (from == event.transition_to()) return;
+  if (resource.kind == ResourceKind::kProc) {
+    const bool starts = from == static_cast<uint8_t>(ProcState::kIdle);
+    if (starts && stop.starts.size() < kMaxStopped) stop.starts.push_back(event.time());
+  } else if (resource.kind == ResourceKind::kGoroutine) {
+    const bool ends = from == static_cast<uint8_t>(GoState::kRunning);
+    if (!ends || stop.runs.size() >= kMaxStopped) return;
+    stop.runs.push_back({event.time(), event.proc(), GoId{resource.id},
+                         interner_.InternStack(event.transition_stack())});
+  }
+}
+
 // The Ps that ran when the stop began must stop, and so must Ps that began to run before all of
 // these had stopped. Runs that begin later do so because the world was started again.
-void GcStats::Impl::FindLastProc(std::vector<ProcInterval> stopped, WorldStop* stop) {
+void GcStats::Impl::FindParts(Stop* stop) {
+  std::vector<ProcInterval> stopped = std::move(stop->procs);
   absl::c_stable_sort(stopped, [](const auto& a, const auto& b) { return a.begin < b.begin; });
   int64_t last = stop->begin;
   for (const ProcInterval& interval : stopped) {
@@ -373,6 +420,16 @@ void GcStats::Impl::FindLastProc(std::vector<ProcInterval> stopped, WorldStop* s
     last = interval.end;
     stop->last_proc = interval.proc;
     stop->last_proc_stop = interval.end;
+  }
+  stop->restart = stop->end;
+  for (const int64_t start : stop->starts) {
+    if (start > last) stop->restart = std::min(stop->restart, start);
+  }
+  if (stop->last_proc == ProcId::kNone) return;
+  for (const Run& run : stop->runs) {
+    if (run.proc != stop->last_proc || run.end < stop->begin || run.end > last) continue;
+    stop->last_goroutine = run.goroutine;
+    stop->last_stack = run.stack;
   }
 }
 
@@ -397,11 +454,12 @@ void GcStats::Impl::Join(const Cycle& rest, Cycle* cycle) {
   if (!cycle->next_goal.has_value()) cycle->next_goal = rest.next_goal;
 }
 
-std::vector<size_t> GcStats::Impl::MergeCycles(Impl& next) {
+std::vector<size_t> GcStats::Impl::MergeCycles(Impl& next, const InternerMap& ids) {
   std::vector<size_t> places = {ended_.back(), open_cycle_};
   if (IsReal(open_cycle_)) next.cycles_[kEnded].next_goal.reset();
   for (size_t i = 0; i < next.cycles_.size(); ++i) {
     Cycle& cycle = next.cycles_[i];
+    cycle.stack = ids(cycle.stack);
     // Values that the part does not state are unchanged.
     if (!cycle.end_clipped && !cycle.heap_end.has_value()) cycle.heap_end = heap_;
     if (i > kActive) {
@@ -438,11 +496,19 @@ void GcStats::Impl::MergeStops(Impl& next, const InternerMap& ids,
     std::vector<ProcInterval>& procs = stops_.back().procs;
     procs.insert(procs.end(), older.procs.begin(), older.procs.end());
     procs.resize(std::min(procs.size(), kMaxStopped));
+    std::vector<int64_t>& starts = stops_.back().starts;
+    starts.insert(starts.end(), older.starts.begin(), older.starts.end());
+    for (Run run : older.runs) {
+      run.stack = ids(run.stack);
+      stops_.back().runs.push_back(run);
+    }
     if (!older.end_clipped) EndStop(older.end);
   }
   for (size_t i = 1; i < next.stops_.size(); ++i) {
     Stop& stop = stops_.emplace_back(std::move(next.stops_[i]));
     stop.reason = ids(stop.reason);
+    stop.stack = ids(stop.stack);
+    for (Run& run : stop.runs) run.stack = ids(run.stack);
     if (stop.cycle != kNoCycle) stop.cycle = places[stop.cycle];
     is_stopped_ = next.is_stopped_;
   }
@@ -466,9 +532,10 @@ void GcStats::Impl::MergeWorkers(const Impl& next, const std::vector<size_t>& pl
 }
 
 void GcStats::Impl::Merge(Impl& next, const InternerMap& ids) {
-  const std::vector<size_t> places = MergeCycles(next);
+  const std::vector<size_t> places = MergeCycles(next, ids);
   ranges_.Merge(next.ranges_, ids);
   MergeStops(next, ids, places);
+  for (const auto& [stack, assists] : next.places_) gotrace::Add(assists, &places_[ids(stack)]);
   MergeWorkers(next, places);
   if (next.heap_.has_value()) heap_ = next.heap_;
   if (next.goal_.has_value()) goal_ = next.goal_;
@@ -501,9 +568,14 @@ void GcStats::Impl::Finish(int64_t end) {
     });
     results_.push_back(std::move(cycle));
   }
+  for (const auto& [stack, assists] : places_) place_results_.push_back({stack, assists});
+  absl::c_sort(place_results_, [&](const AssistsInPlace& a, const AssistsInPlace& b) {
+    if (a.assists.time != b.assists.time) return a.assists.time > b.assists.time;
+    return internal::CompareStacks(interner_, a.stack, b.stack) < 0;
+  });
   for (size_t i = 1; i < stops_.size(); ++i) {
     if (!is_inside(stops_[i])) continue;
-    FindLastProc(std::move(stops_[i].procs), &stops_[i]);
+    FindParts(&stops_[i]);
     stop_results_.push_back(std::move(stops_[i]));
   }
 }
@@ -521,5 +593,6 @@ void GcStats::Finish(int64_t end) { impl_->Finish(end); }
 void GcStats::Merge(GcStats&& next, const InternerMap& ids) { impl_->Merge(*next.impl_, ids); }
 absl::Span<const GcCycle> GcStats::cycles() const { return impl_->cycles(); }
 absl::Span<const WorldStop> GcStats::stops() const { return impl_->stops(); }
+absl::Span<const AssistsInPlace> GcStats::assist_places() const { return impl_->assist_places(); }
 
 }  // namespace gotrace

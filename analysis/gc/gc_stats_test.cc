@@ -11,6 +11,7 @@
 #include "analysis/core/built_events.h"
 #include "analysis/core/cut_trace.h"
 #include "gotrace/event_builder.h"
+#include "gotrace/proc_stats.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
@@ -34,6 +35,42 @@ std::unique_ptr<AnalysisSink> RunOver(const BuiltEvents& events, EventFilter::Ti
   sink->Add(events.events());
   EXPECT_TRUE(sink->Finish().ok());
   return sink;
+}
+
+std::string AllTextOf(const AnalysisSink& sink) {
+  std::string text;
+  const auto append = [&](const auto&... values) { absl::StrAppend(&text, values..., " "); };
+  const auto append_sum = [&](const SpanSum& sum) { append(sum.count, "x", sum.time); };
+  const auto append_bytes = [&](const std::optional<uint64_t>& bytes) {
+    append(bytes.has_value() ? absl::StrCat(*bytes) : "-");
+  };
+  for (const GcCycle& cycle : StatsOf(sink).cycles()) {
+    append("\ncycle", cycle.number, " ", GcTriggerName(cycle.trigger), " g", cycle.goroutine.value);
+    append(cycle.begin, cycle.begin_clipped ? "~" : "", "-", cycle.end,
+           cycle.end_clipped ? "~" : "");
+    append("pauses"), append_sum(cycle.pauses), append(cycle.longest_pause);
+    append("assists"), append_sum(cycle.assists);
+    for (const GoroutineAssists& one : cycle.assists_by_goroutine) {
+      append("g", one.goroutine.value, ":"), append_sum(one.assists);
+    }
+    append("workers"), append(cycle.dedicated), append(cycle.fractional), append(cycle.idle);
+    append("sweeps"), append_sum(cycle.sweeps);
+    append(cycle.swept_bytes), append(cycle.reclaimed_bytes);
+    append("heap"), append_bytes(cycle.heap_begin), append_bytes(cycle.heap_end);
+    append_bytes(cycle.goal), append_bytes(cycle.next_goal);
+  }
+  for (const WorldStop& stop : StatsOf(sink).stops()) {
+    append("\nstop", sink.interner().String(stop.reason), " ", stop.begin, "-", stop.end,
+           stop.end_clipped ? "~" : "");
+    append("g", stop.goroutine.value, " p", stop.proc.value, " last", stop.last_proc.value, " ",
+           stop.last_proc_stop, " last g", stop.last_goroutine.value, " ", stop.restart, " ",
+           sink.interner().RootFunction(stop.last_stack), " ",
+           sink.interner().RootFunction(stop.stack));
+  }
+  for (const AssistsInPlace& place : StatsOf(sink).assist_places()) {
+    append("\nin", sink.interner().RootFunction(place.stack)), append_sum(place.assists);
+  }
+  return text;
 }
 
 // The events of a GC cycle of three Ps.
@@ -102,7 +139,7 @@ TEST(GcStats, HasACycle) {
   EXPECT_EQ(cycle.assists_by_goroutine[0].assists.time, 21);
   EXPECT_EQ(cycle.dedicated, 10);
   EXPECT_EQ(cycle.fractional, 0);
-  EXPECT_EQ(cycle.idle, 8);  // Up to the end of the cycle.
+  EXPECT_EQ(cycle.idle, 44);  // Also after the mark phase.
   EXPECT_EQ(cycle.sweeps.count, 1);
   EXPECT_EQ(cycle.sweeps.time, 5);
   EXPECT_EQ(cycle.swept_bytes, 8192);
@@ -111,6 +148,35 @@ TEST(GcStats, HasACycle) {
   EXPECT_EQ(cycle.heap_end, 5200);
   EXPECT_EQ(cycle.goal, 5000);
   EXPECT_EQ(cycle.next_goal, 6000);
+}
+
+// A worker counts from its label until it stops, in the cycle in which it began, as it does for the
+// Ps, from which this differs by the time between its start and its label.
+TEST(GcStats, HasTheTimeThatPsRanMarkWorkers) {
+  int64_t all = 0;
+  for (const TestTrace& test : TestTraces()) {
+    SCOPED_TRACE(test.name);
+    const std::string bytes = ReadTestTrace(test.name);
+    absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
+    ASSERT_TRUE(reader.ok());
+    const std::unique_ptr<AnalysisSink> gc = MakeSink();
+    AnalysisSink ps(
+        [](Interner* interner) { return std::make_unique<ProcStats>(interner, EventFilter()); },
+        AnalysisSink::Options());
+    ASSERT_TRUE(ReadInto(*reader, {gc.get(), &ps}).ok());
+    int64_t by_cycle = 0;
+    for (const GcCycle& cycle : StatsOf(*gc).cycles()) {
+      by_cycle += cycle.dedicated + cycle.fractional + cycle.idle;
+    }
+    int64_t by_proc = 0;
+    for (const ProcUse& use : static_cast<const ProcStats&>(ps.analysis()).procs()) {
+      by_proc += use.times.gc;
+    }
+    EXPECT_LE(by_cycle, by_proc);
+    EXPECT_LE(by_proc - by_cycle, by_proc / 50);
+    all += by_cycle;
+  }
+  EXPECT_GT(all, 0);
 }
 
 TEST(GcStats, CountsAnAssistThatDoesNotEnd) {
@@ -127,6 +193,43 @@ TEST(GcStats, CountsAnAssistThatDoesNotEnd) {
   EXPECT_EQ(StatsOf(*sink).cycles()[0].assists.time, 55);
 }
 
+// G 9 keeps P 1 after the stop has begun. P 0 is the stopper's.
+TEST(GcStats, FindsWhatKeptTheWorldFromStopping) {
+  using enum EventType;
+  BuiltEvents events;
+  events.Sync(0, 1);
+  for (int64_t p = 0; p < 2; ++p) {
+    events.Proc(kProcStatus, 1 + p, p, ProcState::kUndetermined, ProcState::kRunning);
+  }
+  events.Go(kGoStatus, 5, 0, 7, GoState::kUndetermined, GoState::kRunning);
+  events.Go(kGoStatus, 6, 1, 9, GoState::kUndetermined, GoState::kRunning);
+  const StackFrame asks[] = {{1, "runtime.ReadMemStats", "", 1}, {2, "main.stats", "", 2}};
+  events.Push(events.Builder(kSTWBegin, 10, 0, 7).Reason("read mem stats").Stack(asks));
+  const StackFrame loops[] = {{3, "main.loop", "", 3}};
+  events.Push(events.Builder(kGoStop, 30, 1, 9)
+                  .Transition(GoId{9}, GoState::kRunning, GoState::kRunnable)
+                  .Stack(loops));
+  events.Proc(kProcStop, 31, 1, ProcState::kRunning, ProcState::kIdle);
+  events.Sync(35, 2);
+  events.Proc(kProcStatus, 36, 0, ProcState::kRunning, ProcState::kRunning);
+  events.Proc(kProcStatus, 37, 1, ProcState::kIdle, ProcState::kIdle);
+  events.Go(kGoStatus, 38, 0, 7, GoState::kRunning, GoState::kRunning);
+  events.Proc(kProcStart, 41, 1, ProcState::kIdle, ProcState::kRunning);
+  events.Push(events.Builder(kSTWEnd, 50, 0, 7).Reason("read mem stats"));
+  const std::unique_ptr<AnalysisSink> sink = ExpectSameHoweverCut(
+      events.events(), [](AnalysisSink::Options options) { return MakeSink({}, options); },
+      AllTextOf);
+  ASSERT_EQ(StatsOf(*sink).stops().size(), 1);
+  const WorldStop& stop = StatsOf(*sink).stops()[0];
+  EXPECT_EQ(sink->interner().RootFunction(stop.stack), "main.stats");
+  EXPECT_EQ(stop.last_proc, ProcId{1});
+  EXPECT_EQ(stop.last_goroutine, GoId{9});
+  EXPECT_EQ(sink->interner().RootFunction(stop.last_stack), "main.loop");
+  EXPECT_EQ(stop.stopping(), 21);
+  EXPECT_EQ(stop.stopped(), 10);
+  EXPECT_EQ(stop.restarting(), 9);
+}
+
 TEST(GcStats, HasEachStopOfTheWorld) {
   const std::unique_ptr<AnalysisSink> sink = RunOver(OneCycle());
   const absl::Span<const WorldStop> stops = StatsOf(*sink).stops();
@@ -139,6 +242,11 @@ TEST(GcStats, HasEachStopOfTheWorld) {
   // P 2 stopped later, but only after it had been started again.
   EXPECT_EQ(stops[0].last_proc, ProcId{1});
   EXPECT_EQ(stops[0].last_proc_stop, 15);
+  // It ran no goroutine.
+  EXPECT_EQ(stops[0].last_goroutine, GoId::kNone);
+  EXPECT_EQ(stops[0].stopping(), 4);
+  EXPECT_EQ(stops[0].stopped(), 2);
+  EXPECT_EQ(stops[0].restarting(), 3);
   EXPECT_EQ(stops[1].last_proc, ProcId::kNone);
   EXPECT_EQ(sink->interner().String(stops[2].reason), "read mem stats");
   EXPECT_EQ(stops[2].end, 80);
@@ -153,37 +261,6 @@ TEST(GcStats, HasOnlyWhatIsInTheWindow) {
   EXPECT_EQ(StatsOf(*sink).cycles()[0].idle, 6);
   ASSERT_EQ(StatsOf(*sink).stops().size(), 1);
   EXPECT_EQ(StatsOf(*sink).stops()[0].begin, 40);
-}
-
-std::string AllTextOf(const AnalysisSink& sink) {
-  std::string text;
-  const auto append = [&](const auto&... values) { absl::StrAppend(&text, values..., " "); };
-  const auto append_sum = [&](const SpanSum& sum) { append(sum.count, "x", sum.time); };
-  const auto append_bytes = [&](const std::optional<uint64_t>& bytes) {
-    append(bytes.has_value() ? absl::StrCat(*bytes) : "-");
-  };
-  for (const GcCycle& cycle : StatsOf(sink).cycles()) {
-    append("\ncycle", cycle.number, " ", GcTriggerName(cycle.trigger), " g", cycle.goroutine.value);
-    append(cycle.begin, cycle.begin_clipped ? "~" : "", "-", cycle.end,
-           cycle.end_clipped ? "~" : "");
-    append("pauses"), append_sum(cycle.pauses), append(cycle.longest_pause);
-    append("assists"), append_sum(cycle.assists);
-    for (const GoroutineAssists& one : cycle.assists_by_goroutine) {
-      append("g", one.goroutine.value, ":"), append_sum(one.assists);
-    }
-    append("workers"), append(cycle.dedicated), append(cycle.fractional), append(cycle.idle);
-    append("sweeps"), append_sum(cycle.sweeps);
-    append(cycle.swept_bytes), append(cycle.reclaimed_bytes);
-    append("heap"), append_bytes(cycle.heap_begin), append_bytes(cycle.heap_end);
-    append_bytes(cycle.goal), append_bytes(cycle.next_goal);
-  }
-  for (const WorldStop& stop : StatsOf(sink).stops()) {
-    append("\nstop", sink.interner().String(stop.reason), " ", stop.begin, "-", stop.end,
-           stop.end_clipped ? "~" : "");
-    append("g", stop.goroutine.value, " p", stop.proc.value, " last", stop.last_proc.value, " ",
-           stop.last_proc_stop);
-  }
-  return text;
 }
 
 TEST(GcStats, AreTheSameHoweverTheTraceIsCut) {

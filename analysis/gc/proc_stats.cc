@@ -1,12 +1,11 @@
-// The times of a P by its activity are sums of intervals. The numbers of goroutines that wait and
-// of Ps that are idle at the same moment are counted from the events of a generation once it is
-// complete, since states that a generation only states late have lasted from its beginning.
+// The times of a P by its activity are sums of intervals. What depends on several goroutines or Ps
+// at the same moment is from a ReadySweep.
 #include "gotrace/proc_stats.h"
 
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <set>
+#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -14,9 +13,12 @@
 #include "analysis/core/time_slices.h"
 #include "analysis/core/time_sums.h"
 #include "analysis/gc/proc_limits.h"
+#include "analysis/gc/ready_sweep.h"
 #include "analysis/intervals/assist_parts.h"
 #include "analysis/intervals/mark_workers.h"
 #include "analysis/intervals/partial_goroutines.h"
+#include "analysis/intervals/runtime_functions.h"
+#include "analysis/profile/profile_samples.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/event_type.h"
 #include "gotrace/states.h"
@@ -27,15 +29,22 @@ using internal::AddTime;
 using internal::Between;
 using internal::SubtractTime;
 
+int64_t ProcTimes::Running() const {
+  int64_t sum = user;
+  for (const int64_t part : {gc, assist}) AddTime(part, &sum);
+  return sum;
+}
+
 int64_t ProcTimes::Busy() const {
-  int64_t sum = 0;
-  for (const int64_t part : {user, gc, assist, syscall, scheduler}) AddTime(part, &sum);
+  int64_t sum = Running();
+  for (const int64_t part : {syscall, scheduler}) AddTime(part, &sum);
   return sum;
 }
 
 int64_t ProcTimes::Total() const {
   int64_t sum = Busy();
   AddTime(idle, &sum);
+  AddTime(stopped, &sum);
   return sum;
 }
 
@@ -46,6 +55,23 @@ void ProcTimes::Add(const ProcTimes& other) {
   AddTime(other.syscall, &syscall);
   AddTime(other.scheduler, &scheduler);
   AddTime(other.idle, &idle);
+  AddTime(other.stopped, &stopped);
+}
+
+absl::string_view ReadyCauseName(ReadyCause cause) {
+  constexpr absl::string_view kNames[] = {"stopped",   "tracer",  "idle Ps", "program",
+                                          "long runs", "assists", "gc",      "other"};
+  return kNames[static_cast<size_t>(cause)];
+}
+
+int64_t ReadyTimes::Total() const {
+  int64_t sum = 0;
+  for (const int64_t time : by_cause) AddTime(time, &sum);
+  return sum;
+}
+
+void ReadyTimes::Add(const ReadyTimes& other) {
+  for (size_t i = 0; i < by_cause.size(); ++i) AddTime(other.by_cause[i], &by_cause[i]);
 }
 
 namespace {
@@ -66,6 +92,8 @@ struct SliceSums {
 
 // Subtracts the time of goroutines from the time of running Ps.
 ProcTimes WithSchedulerAlone(ProcTimes times) {
+  // Where events are missing, a P may be idle in a stop and not in any interval.
+  times.idle = std::max<int64_t>(times.idle, 0);
   for (const int64_t known : {times.user, times.gc, times.assist, times.syscall}) {
     SubtractTime(known, &times.scheduler);
   }
@@ -78,91 +106,103 @@ int64_t Multiply(int64_t count, int64_t time) {
   return static_cast<int64_t>(static_cast<uint64_t>(count) * static_cast<uint64_t>(time));
 }
 
+// Rounds charges to nanoseconds, so that their sum is the rounded sum: that of the times in which
+// goroutines were ready is exact.
+ReadyTimes Round(const internal::ReadySweep::Charges& charges) {
+  ReadyTimes times;
+  int64_t sum = 0;
+  int64_t rounded = 0;
+  for (size_t i = 0; i < charges.size(); ++i) {
+    AddTime(charges[i], &sum);
+    times.by_cause[i] = Between(rounded, sum / internal::ReadySweep::kUnit);
+    AddTime(times.by_cause[i], &rounded);
+  }
+  return times;
+}
+
 }  // namespace
 
 class ProcStats::Impl {
  public:
-  explicit Impl(EventFilter filter) : filter_(std::move(filter)) {}
+  Impl(Interner* interner, EventFilter filter) : interner_(*interner), filter_(std::move(filter)) {
+    sweep_.SetWindow(filter_.times);
+  }
 
   void Begin(int64_t trace_start, EventFilter::Times window) {
     filter_ = filter_.Within(trace_start, window);
+    sweep_.SetWindow(filter_.times);
   }
   void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
   void AddProc(const ProcInterval& interval);
-  void Merge(Impl& next);
+  void Merge(Impl& next, const InternerMap& ids);
   void Finish(int64_t end);
 
   absl::Span<const ProcUse> procs() const { return procs_; }
+  const ReadyTimes& ready() const { return ready_; }
+  absl::Span<const ReadyFunction> ready_functions() const { return ready_functions_; }
+  absl::Span<const LongRunner> long_runners() const { return long_runners_; }
+  const AssistTimes& assists() const { return assist_times_; }
+  int64_t idle_workers() const { return idle_workers_; }
+  absl::Span<const GcWaits> gc_waits() const { return gc_waits_; }
   absl::Span<const ProcLimit> limits() const { return limits_; }
   std::vector<ProcSlice> Slices(size_t most) const;
 
  private:
-  // The number of goroutines that wait to run, and the idle Ps.
-  struct Waiting {
-    int64_t runnable = 0;
-    std::set<ProcId> idle;
-    uint64_t limit = std::numeric_limits<uint64_t>::max();  // GOMAXPROCS, if known.
-
-    // Returns the number of idle Ps that may run goroutines.
-    int64_t IdleWithinLimit() const {
-      int64_t count = 0;
-      for (const ProcId proc : idle) count += static_cast<uint64_t>(proc.value) < limit ? 1 : 0;
-      return count;
-    }
-  };
-  struct Change {
-    enum Kind : uint32_t { kRunnable, kNotRunnable, kIdle, kNotIdle, kLimit };
-
-    int64_t time = 0;
-    Kind kind = kRunnable;
-    uint32_t number = 0;  // The P, or GOMAXPROCS.
-  };
-
-  // The Ps on which a goroutine ran first and last.
   struct Data {
+    // The Ps on which the goroutine ran first and last.
     ProcId first = ProcId::kNone;
     ProcId last = ProcId::kNone;
+
+    StringId start = StringId::kEmpty;  // The function that it started in, as far as is known.
+    AssistTimes assists;
+
+    // The stack of its first interval, and the length of the last one if that was a long run: it
+    // ended where the next interval begins.
+    bool has_first = false;
+    StackId first_stack = StackId::kNone;
+    int64_t last_long_run = 0;
+  };
+  // The long runs of a goroutine.
+  struct LongRuns {
+    uint64_t count = 0;
+    int64_t longest = 0;
+    StackId stack = StackId::kNone;     // Where the longest ended.
+    StringId start = StringId::kEmpty;  // Where the goroutine started, once it is complete.
   };
   using Goroutines = internal::PartialGoroutines<Data>;
 
-  void AddTransition(const Event& event);
-  void AddLimit(const ProcLimit& limit);
   void NoteLimit(const ProcLimit& limit);
-  void Apply(const Change& change);
-  void EndGeneration(int64_t end);
+  void AddMoment(const internal::ReadySweep::Moment& moment);
   // Adds the time from `begin` to `end`, or subtracts it if `sign` is -1. Slices get the part that
   // was seen.
   void AddTime(ProcId proc, int64_t ProcTimes::*kind, int64_t begin, int64_t end, int64_t seen_from,
                int64_t sign = 1);
-  void AddIdle(const ProcInterval& interval);
+  void AddIdle(const ProcInterval& interval, int64_t ProcTimes::*kind = &ProcTimes::idle,
+               int64_t sign = 1);
   void AddUnnamed();
+  void EndLongRun(GoId goroutine, int64_t length, StackId stack);
+  void FinishReady();
   void AddAssist(const GoInterval& interval, int64_t begin, int64_t end);
+  bool IsForGc(StackId stack);
+  void Complete(const Goroutines::Entry& entry);
   void Continue(const Goroutines::Entry& rest, Goroutines::Entry* entry);
 
+  Interner& interner_;
   EventFilter filter_;
+  internal::ReadySweep sweep_{
+      &interner_, [this](const internal::ReadySweep::Moment& moment) { AddMoment(moment); }};
 
   absl::flat_hash_map<ProcId, ProcUse> uses_;
   internal::TimeSlices<SliceSums> slices_;
   std::vector<ProcLimit> limits_;
-  int64_t begin_ = std::numeric_limits<int64_t>::max();
-  // The beginning of the slices: the first status, as for Interval::Seen().
-  int64_t seen_from_ = std::numeric_limits<int64_t>::max();
+  int64_t seen_from_ = 0;  // The beginning of the slices, and their end. Valid after Finish().
   int64_t end_ = 0;
-
-  // Whether a generation is being read.
-  bool has_generation_ = false;
-  bool is_first_generation_ = true;
-  int64_t generation_begin_ = 0;
-  bool has_statement_ = false;  // Whether it stated something that no earlier generation did.
-  Waiting waiting_;             // The state when it began, as far as known.
-  bool has_limit_ = false;      // Whether the generation has stated one.
-  std::vector<Change> changes_;
 
   internal::MarkWorkers workers_;
 
   Goroutines goroutines_{
-      [](Goroutines::Entry& /*entry*/) {},
+      [this](Goroutines::Entry& entry) { Complete(entry); },
       [this](Goroutines::Entry& rest, Goroutines::Entry& entry) { Continue(rest, &entry); }};
 
   internal::AssistParts assists_{[this](const GoInterval& interval, int64_t begin, int64_t end) {
@@ -173,49 +213,30 @@ class ProcStats::Impl {
   std::vector<ProcInterval> crossing_;
   int64_t last_event_ = std::numeric_limits<int64_t>::min();
 
+  absl::flat_hash_map<GoId, LongRuns> long_runs_;
+  AssistTimes assist_times_;
+  int64_t idle_workers_ = 0;
+  absl::flat_hash_map<StackId, int64_t> waits_;  // For GC cycles.
+  std::vector<std::optional<bool>> is_for_gc_;   // By StackId.
+
   std::vector<ProcUse> procs_;
+  ReadyTimes ready_;
+  std::vector<ReadyFunction> ready_functions_;
+  std::vector<LongRunner> long_runners_;
+  std::vector<GcWaits> gc_waits_;
 };
 
 void ProcStats::Impl::AddEvents(absl::Span<const Event> events) {
   goroutines_.AddEvents(events);
-  if (begin_ == std::numeric_limits<int64_t>::max()) {
-    begin_ = seen_from_ = generation_begin_ = events.front().time();
-  }
   for (const Event& event : events) {
     last_event_ = std::max(last_event_, event.time());
     assists_.Add(event);
+    sweep_.Add(event);
     workers_.Add(event);
-    switch (event.kind()) {
-      case EventKind::kSync:
-        is_first_generation_ = !has_generation_;
-        has_generation_ = true;
-        has_statement_ = false;
-        EndGeneration(event.time());
-        break;
-      case EventKind::kStateTransition:
-        AddTransition(event);
-        break;
-      default:
-        if (event.type() == EventType::kProcsChange) {
-          AddLimit({event.time(), event.metric().value});
-        }
-        break;
+    if (event.type() == EventType::kProcsChange) {
+      NoteLimit({event.time(), event.metric().value});
     }
   }
-}
-
-// Each generation states the limit when it begins, and when it changes.
-void ProcStats::Impl::AddLimit(const ProcLimit& limit) {
-  const Change change = {.time = limit.time,
-                         .kind = Change::kLimit,
-                         .number = static_cast<uint32_t>(std::min<uint64_t>(
-                             limit.procs, std::numeric_limits<uint32_t>::max()))};
-  if (std::exchange(has_limit_, true)) {
-    changes_.push_back(change);
-  } else {
-    Apply(change);
-  }
-  NoteLimit(limit);
 }
 
 void ProcStats::Impl::NoteLimit(const ProcLimit& limit) {
@@ -223,85 +244,18 @@ void ProcStats::Impl::NoteLimit(const ProcLimit& limit) {
   limits_.push_back(limit);
 }
 
-void ProcStats::Impl::AddTransition(const Event& event) {
-  const ResourceId resource = event.transition_resource();
-  const uint8_t from = event.transition_from();
-  const uint8_t to = event.transition_to();
-  const bool is_goroutine = resource.kind == ResourceKind::kGoroutine;
-  if (!is_goroutine && resource.kind != ResourceKind::kProc) return;
-  const auto state = static_cast<uint8_t>(is_goroutine ? static_cast<int>(GoState::kRunnable)
-                                                       : static_cast<int>(ProcState::kIdle));
-  // States in the first generation have lasted since its beginning.
-  const bool is_statement = from == 0 || (from == to && is_first_generation_);
-  static_assert(static_cast<int>(GoState::kUndetermined) == 0 &&
-                static_cast<int>(ProcState::kUndetermined) == 0);
-  if (from == 0 && !event.fault().has_value() && !std::exchange(has_statement_, true)) {
-    generation_begin_ = std::max(generation_begin_, event.time());
-    if (is_first_generation_) seen_from_ = generation_begin_;
+// Ps that are idle in a stop of the world are stopped.
+void ProcStats::Impl::AddMoment(const internal::ReadySweep::Moment& moment) {
+  for (const ProcId proc : moment.stopped) {
+    AddTime(proc, &ProcTimes::idle, moment.begin, moment.end, moment.begin, -1);
+    AddTime(proc, &ProcTimes::stopped, moment.begin, moment.end, moment.begin);
   }
-  const bool was = from == state && !is_statement;
-  const bool is = to == state;
-  if (was == is) return;
-  Change change = {.time = event.time()};
-  if (is_goroutine) {
-    change.kind = is ? Change::kRunnable : Change::kNotRunnable;
-  } else {
-    change.kind = is ? Change::kIdle : Change::kNotIdle;
-    change.number = static_cast<uint32_t>(resource.id);
-  }
-  if (is_statement) {
-    Apply(change);
-  } else {
-    changes_.push_back(change);
-  }
-}
-
-void ProcStats::Impl::Apply(const Change& change) {
-  switch (change.kind) {
-    case Change::kRunnable:
-      ++waiting_.runnable;
-      break;
-    case Change::kNotRunnable:
-      --waiting_.runnable;
-      break;
-    case Change::kIdle:
-      waiting_.idle.insert(ProcId{change.number});
-      break;
-    case Change::kNotIdle:
-      waiting_.idle.erase(ProcId{change.number});
-      break;
-    case Change::kLimit:
-      waiting_.limit = change.number;
-      break;
-  }
-}
-
-void ProcStats::Impl::EndGeneration(int64_t end) {
-  const auto is_earlier = [](const Change& a, const Change& b) { return a.time < b.time; };
-  if (!absl::c_is_sorted(changes_, is_earlier)) absl::c_stable_sort(changes_, is_earlier);
-  int64_t time = std::max(generation_begin_, filter_.times.from);
-  int64_t idle = waiting_.IdleWithinLimit();
-  const auto advance = [&](int64_t to) {
-    to = std::min(to, filter_.times.to);
-    if (to <= time) return;
-    const int64_t runnable = std::max<int64_t>(waiting_.runnable, 0);
-    if (runnable > 0) {
-      slices_.Spread(time, to, [&](SliceSums& sums, int64_t length) {
-        internal::AddTime(Multiply(runnable, length), &sums.runnable);
-        internal::AddTime(Multiply(std::min(idle, runnable), length), &sums.idle_while_runnable);
-      });
-    }
-    time = to;
-  };
-  for (const Change& change : changes_) {
-    advance(change.time);
-    Apply(change);
-    if (change.kind >= Change::kIdle) idle = waiting_.IdleWithinLimit();
-  }
-  advance(end);
-  changes_.clear();
-  has_limit_ = false;
-  generation_begin_ = end;
+  if (moment.runnable <= 0) return;
+  const int64_t wasted = moment.is_stopped ? 0 : std::min(moment.idle, moment.runnable);
+  slices_.Spread(moment.begin, moment.end, [&](SliceSums& sums, int64_t length) {
+    internal::AddTime(Multiply(moment.runnable, length), &sums.runnable);
+    internal::AddTime(Multiply(wasted, length), &sums.idle_while_runnable);
+  });
 }
 
 void ProcStats::Impl::AddTime(ProcId proc, int64_t ProcTimes::*kind, int64_t begin, int64_t end,
@@ -314,12 +268,13 @@ void ProcStats::Impl::AddTime(ProcId proc, int64_t ProcTimes::*kind, int64_t beg
 }
 
 // A P does not exist while GOMAXPROCS is too small for it.
-void ProcStats::Impl::AddIdle(const ProcInterval& interval) {
+void ProcStats::Impl::AddIdle(const ProcInterval& interval, int64_t ProcTimes::*kind,
+                              int64_t sign) {
   const ProcId proc = interval.proc;
   const int64_t end = interval.end;
   const int64_t seen_from = interval.Seen().begin;
   int64_t begin = interval.begin;
-  if (limits_.empty()) return AddTime(proc, &ProcTimes::idle, begin, end, seen_from);
+  if (limits_.empty()) return AddTime(proc, kind, begin, end, seen_from, sign);
   auto next = absl::c_upper_bound(
       limits_, begin, [](int64_t time, const ProcLimit& limit) { return time < limit.time; });
   // The first limit in the trace applies from the beginning.
@@ -328,7 +283,7 @@ void ProcStats::Impl::AddIdle(const ProcInterval& interval) {
     const bool is_last = next == limits_.end() || cuts == internal::kMaxProcCuts;
     const int64_t until = is_last ? end : std::clamp(next->time, begin, end);
     if (static_cast<uint64_t>(proc.value) < std::prev(next)->procs) {
-      AddTime(proc, &ProcTimes::idle, begin, until, seen_from);
+      AddTime(proc, kind, begin, until, seen_from, sign);
     }
     begin = until;
     if (!is_last) ++next;
@@ -348,31 +303,78 @@ void ProcStats::Impl::AddUnnamed() {
   for (size_t p = 0; p < gone.size(); ++p) {
     ProcInterval idle;
     idle.proc = ProcId{static_cast<int64_t>(p)};
-    idle.begin = std::max(begin_, filter_.times.from);
+    idle.begin = std::max(sweep_.begin(), filter_.times.from);
     idle.end = std::min(gone[p], filter_.times.to);
     if (idle.begin >= idle.end || uses_.contains(idle.proc)) continue;
-    idle.unseen = std::max<int64_t>(Between(idle.begin, seen_from_), 0);
+    idle.unseen = std::max<int64_t>(Between(idle.begin, sweep_.seen_from()), 0);
     AddIdle(idle);
+    for (const internal::ReadySweep::Stop& stop : sweep_.stops()) {
+      ProcInterval stopped;
+      stopped.proc = idle.proc;
+      stopped.begin = std::max(stop.begin, idle.begin);
+      stopped.end = std::min(stop.end, idle.end);
+      if (stopped.begin >= stopped.end) continue;
+      AddIdle(stopped, &ProcTimes::idle, -1);
+      AddIdle(stopped, &ProcTimes::stopped);
+    }
   }
 }
 
 void ProcStats::Impl::AddAssist(const GoInterval& interval, int64_t begin, int64_t end) {
-  if (interval.state != GoState::kRunning || interval.proc == ProcId::kNone) return;
   const int64_t seen_from = interval.Seen().begin;
+  const int64_t seen = std::max<int64_t>(Between(std::max(begin, seen_from), end), 0);
+  AssistTimes& times = goroutines_.Of(interval.goroutine).data.assists;
+  if (interval.state == GoState::kWaiting) {
+    internal::AddTime(seen, &times.waiting);
+    if (IsForGc(interval.stack)) SubtractTime(seen, &waits_[interval.stack]);
+  }
+  if (interval.state != GoState::kRunning) return;
+  internal::AddTime(seen, &times.running);
+  if (interval.proc == ProcId::kNone) return;
   AddTime(interval.proc, &ProcTimes::user, begin, end, seen_from, -1);
   AddTime(interval.proc, &ProcTimes::assist, begin, end, seen_from);
 }
 
+// Returns whether a goroutine of the program that waits with this stack waits for a GC cycle.
+bool ProcStats::Impl::IsForGc(StackId stack) {
+  const auto index = static_cast<size_t>(stack);
+  if (index >= is_for_gc_.size()) is_for_gc_.resize(index + 1);
+  std::optional<bool>& known = is_for_gc_[index];
+  if (!known.has_value()) {
+    known = !internal::IsOfSystem(interner_.RootFunction(stack)) &&
+            absl::c_any_of(interner_.Frames(stack), [&](FrameId frame) {
+              const absl::string_view function = interner_.Frame(frame).func;
+              return function == "runtime.gcStart" || function == "runtime.GC" ||
+                     function == "runtime/debug.FreeOSMemory";
+            });
+  }
+  return *known;
+}
+
 void ProcStats::Impl::AddGoroutine(const GoInterval& interval) {
-  assists_.AddGoroutine(interval);
   Goroutines::Entry& entry = goroutines_.Begin(interval);
+  if (entry.data.start == StringId::kEmpty) {
+    entry.data.start = interner_.RootFunctionId(interval.stack);
+  }
+  assists_.AddGoroutine(interval);
   const int64_t seen_from = interval.Seen().begin;
+  const int64_t long_run = std::exchange(entry.data.last_long_run, 0);
+  if (long_run > 0) EndLongRun(interval.goroutine, long_run, interval.stack);
+  if (!std::exchange(entry.data.has_first, true)) entry.data.first_stack = interval.stack;
   if (interval.state == GoState::kRunning) {
-    const bool is_worker = workers_.TakeRun(interval);
+    const int64_t length = Between(seen_from, interval.end);
+    if (length >= internal::ReadySweep::kLongRunLength) entry.data.last_long_run = length;
+  }
+  if (interval.state == GoState::kRunning) {
+    const internal::MarkWorker worker = workers_.TakeRun(interval);
     const ProcId proc = interval.proc;
     if (proc != ProcId::kNone) {
+      const bool is_worker = worker != internal::MarkWorker::kNone;
       AddTime(proc, is_worker ? &ProcTimes::gc : &ProcTimes::user, interval.begin, interval.end,
               seen_from);
+      if (worker == internal::MarkWorker::kIdle && filter_.Selects(proc)) {
+        internal::AddTime(Between(interval.begin, interval.end), &idle_workers_);
+      }
       ProcUse& use = uses_[proc];
       if (!interval.begin_clipped) ++use.runs;
       Data& data = entry.data;
@@ -380,15 +382,46 @@ void ProcStats::Impl::AddGoroutine(const GoInterval& interval) {
       if (data.first == ProcId::kNone) data.first = proc;
       data.last = proc;
     }
+  } else if (interval.state == GoState::kWaiting && IsForGc(interval.stack)) {
+    internal::AddTime(Between(seen_from, interval.end), &waits_[interval.stack]);
   } else if (interval.state == GoState::kSyscall && interval.proc != ProcId::kNone) {
     AddTime(interval.proc, &ProcTimes::syscall, interval.begin, interval.proc_until, seen_from);
   }
   goroutines_.End(interval, entry);
 }
 
+void ProcStats::Impl::EndLongRun(GoId goroutine, int64_t length, StackId stack) {
+  LongRuns& runs = long_runs_[goroutine];
+  ++runs.count;
+  if (length <= runs.longest) return;
+  runs.longest = length;
+  runs.stack = stack;
+}
+
+void ProcStats::Impl::Complete(const Goroutines::Entry& entry) {
+  const Data& data = entry.data;
+  if (data.last_long_run > 0) EndLongRun(entry.id, data.last_long_run, StackId::kNone);
+  const auto runs = long_runs_.find(entry.id);
+  if (internal::IsOfSystem(interner_.String(data.start))) {
+    if (runs != long_runs_.end()) long_runs_.erase(runs);
+    return;
+  }
+  if (runs != long_runs_.end()) runs->second.start = data.start;
+  internal::AddTime(data.assists.running, &assist_times_.running);
+  internal::AddTime(data.assists.waiting, &assist_times_.waiting);
+}
+
 void ProcStats::Impl::Continue(const Goroutines::Entry& rest, Goroutines::Entry* entry) {
   Data& data = entry->data;
   const Data& more = rest.data;
+  if (data.start == StringId::kEmpty) data.start = more.start;
+  internal::AddTime(more.assists.running, &data.assists.running);
+  internal::AddTime(more.assists.waiting, &data.assists.waiting);
+  if (more.has_first) {
+    if (data.last_long_run > 0) EndLongRun(entry->id, data.last_long_run, more.first_stack);
+    data.last_long_run = more.last_long_run;
+    if (!std::exchange(data.has_first, true)) data.first_stack = more.first_stack;
+  }
   if (more.first == ProcId::kNone) return;
   if (data.last != ProcId::kNone && data.last != more.first) ++uses_[more.first].migrations;
   if (data.first == ProcId::kNone) data.first = more.first;
@@ -407,14 +440,8 @@ void ProcStats::Impl::AddProc(const ProcInterval& interval) {
   if (interval.stolen) ++use.steals;
 }
 
-void ProcStats::Impl::Merge(Impl& next) {
-  EndGeneration(next.begin_);
-  generation_begin_ = next.generation_begin_;
-  waiting_ = std::move(next.waiting_);
-  has_limit_ = next.has_limit_;
-  changes_ = std::move(next.changes_);
-  begin_ = std::min(begin_, next.begin_);
-  seen_from_ = std::min(seen_from_, next.seen_from_);
+void ProcStats::Impl::Merge(Impl& next, const InternerMap& ids) {
+  sweep_.Merge(next.sweep_, ids);
   for (const ProcLimit& limit : next.limits_) NoteLimit(limit);
   for (const auto& [proc, more] : next.uses_) {
     ProcUse& use = uses_[proc];
@@ -424,19 +451,41 @@ void ProcStats::Impl::Merge(Impl& next) {
     use.steals += more.steals;
   }
   slices_.Merge(next.slices_);
+  internal::AddTime(next.assist_times_.running, &assist_times_.running);
+  internal::AddTime(next.idle_workers_, &idle_workers_);
+  internal::AddTime(next.assist_times_.waiting, &assist_times_.waiting);
+  for (const auto& [stack, time] : next.waits_) internal::AddTime(time, &waits_[ids(stack)]);
   workers_.Merge(next.workers_);
-  goroutines_.Merge(next.goroutines_, [](Data* /*data*/) {});
+  // Before goroutines are complete, which removes those of the runtime.
+  for (const auto& [goroutine, more] : next.long_runs_) {
+    LongRuns& runs = long_runs_[goroutine];
+    runs.count += more.count;
+    if (more.start != StringId::kEmpty) runs.start = ids(more.start);
+    if (more.longest <= runs.longest) continue;
+    runs.longest = more.longest;
+    runs.stack = ids(more.stack);
+  }
+  goroutines_.Merge(next.goroutines_, [&](Data* data) {
+    data->first_stack = ids(data->first_stack);
+    data->start = ids(data->start);
+  });
   assists_.Merge(next.assists_);
   last_event_ = std::max(last_event_, next.last_event_);
   for (const ProcInterval& interval : std::exchange(crossing_, {})) AddProc(interval);
 }
 
 void ProcStats::Impl::Finish(int64_t end) {
-  EndGeneration(end);
+  sweep_.Finish(end);
   AddUnnamed();
-  seen_from_ = std::max(seen_from_, filter_.times.from);
+  seen_from_ = std::max(sweep_.seen_from(), filter_.times.from);
   end_ = std::max(end, seen_from_);
   goroutines_.Finish();
+  FinishReady();
+  for (const auto& [stack, time] : waits_) gc_waits_.push_back({stack, time});
+  absl::c_sort(gc_waits_, [&](const GcWaits& a, const GcWaits& b) {
+    if (a.time != b.time) return a.time > b.time;
+    return internal::CompareStacks(interner_, a.stack, b.stack) < 0;
+  });
   for (auto& [proc, use] : uses_) {
     if (!filter_.Selects(proc)) continue;
     use.proc = proc;
@@ -444,6 +493,42 @@ void ProcStats::Impl::Finish(int64_t end) {
     procs_.push_back(use);
   }
   absl::c_sort(procs_, [](const ProcUse& a, const ProcUse& b) { return a.proc < b.proc; });
+}
+
+void ProcStats::Impl::FinishReady() {
+  internal::ReadySweep::Charges of_program{};
+  for (const auto& [start, sums] : sweep_.functions()) {
+    ReadyFunction& function = ready_functions_.emplace_back();
+    function.start = start;
+    function.is_system = internal::IsOfSystem(interner_.String(start));
+    function.waited = Round(sums.waited);
+    function.ran = Round(sums.ran);
+    if (function.is_system) continue;
+    for (size_t i = 0; i < of_program.size(); ++i) {
+      internal::AddTime(sums.waited[i], &of_program[i]);
+    }
+  }
+  absl::c_sort(ready_functions_, [&](const ReadyFunction& a, const ReadyFunction& b) {
+    return interner_.String(a.start) < interner_.String(b.start);
+  });
+  ready_ = Round(of_program);
+  for (const auto& [goroutine, runs] : long_runs_) {
+    const auto found = sweep_.long_runs().find(goroutine);
+    const bool has_cost = found != sweep_.long_runs().end();
+    LongRunner& runner = long_runners_.emplace_back();
+    runner.goroutine = goroutine;
+    runner.runs = runs.count;
+    runner.longest = runs.longest;
+    runner.stack = runs.stack;
+    runner.start = runs.start;
+    if (!has_cost) continue;
+    runner.start = found->second.start;
+    runner.waited = found->second.waited / internal::ReadySweep::kUnit;
+    runner.peers_waited = found->second.peers_waited / internal::ReadySweep::kUnit;
+  }
+  absl::c_sort(long_runners_, [](const LongRunner& a, const LongRunner& b) {
+    return std::pair(b.waited, a.goroutine) < std::pair(a.waited, b.goroutine);
+  });
 }
 
 std::vector<ProcSlice> ProcStats::Impl::Slices(size_t most) const {
@@ -476,7 +561,8 @@ std::vector<ProcSlice> ProcStats::Impl::Slices(size_t most) const {
   return result;
 }
 
-ProcStats::ProcStats(EventFilter filter) : impl_(std::make_unique<Impl>(std::move(filter))) {}
+ProcStats::ProcStats(Interner* interner, EventFilter filter)
+    : impl_(std::make_unique<Impl>(interner, std::move(filter))) {}
 ProcStats::~ProcStats() = default;
 
 void ProcStats::Begin(int64_t trace_start, EventFilter::Times window) {
@@ -485,11 +571,19 @@ void ProcStats::Begin(int64_t trace_start, EventFilter::Times window) {
 void ProcStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void ProcStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void ProcStats::AddProc(const ProcInterval& interval) { impl_->AddProc(interval); }
-void ProcStats::Merge(ProcStats&& next, const InternerMap& /*ids*/) { impl_->Merge(*next.impl_); }
+void ProcStats::Merge(ProcStats&& next, const InternerMap& ids) { impl_->Merge(*next.impl_, ids); }
 void ProcStats::Finish(int64_t end) { impl_->Finish(end); }
 
 absl::Span<const ProcUse> ProcStats::procs() const { return impl_->procs(); }
 absl::Span<const ProcLimit> ProcStats::limits() const { return impl_->limits(); }
+const ReadyTimes& ProcStats::ready() const { return impl_->ready(); }
+absl::Span<const ReadyFunction> ProcStats::ready_functions() const {
+  return impl_->ready_functions();
+}
+absl::Span<const LongRunner> ProcStats::long_runners() const { return impl_->long_runners(); }
+const AssistTimes& ProcStats::assists() const { return impl_->assists(); }
+int64_t ProcStats::idle_workers() const { return impl_->idle_workers(); }
+absl::Span<const GcWaits> ProcStats::gc_waits() const { return impl_->gc_waits(); }
 std::vector<ProcSlice> ProcStats::Slices(size_t most) const { return impl_->Slices(most); }
 
 ProcSlice ProcStats::Sum() const {

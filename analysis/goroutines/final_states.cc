@@ -11,37 +11,66 @@ namespace gotrace::internal {
 void FinalStates::AddGoroutine(const GoInterval& interval) {
   Goroutines::Entry& entry = goroutines_.Begin(interval);
   FinalState& last = entry.data;
-  if (interval.starts_life) last.created_at = interval.begun_by.stack;
-  if (last.start == StringId::kEmpty) last.start = interner_.RootFunctionId(interval.stack);
+  if (interval.starts_life) {
+    last.is_new = true;
+    last.created_at = interval.begun_by.stack;
+  }
+  last.start_function.Learn(interner_, interval.stack);
   // One that has ended has no last state.
   last.state = interval.ends_life ? GoState::kUndetermined : interval.state;
   last.stack = interval.stack;
   last.reason = interval.reason;
+  interval.ForEachStop([&](int64_t /*begin*/, int64_t end, const StopSpan& stop) {
+    if (end != interval.end) return;
+    last.reason = stop.name;
+    if (interval.state == GoState::kRunning) last.stack = stop.stack;
+  });
   last.begin = interval.begin;
   last.seen_from = interval.Seen().begin;
   last.end_clipped = interval.end_clipped;
   goroutines_.End(interval, entry);
 }
 
+void FinalStates::AddEarlier(absl::Span<const Event> events, int64_t from) {
+  for (const Event& event : events) {
+    if (event.time() >= from) return;
+    const ResourceId resource = event.transition_resource();
+    if (resource.kind != ResourceKind::kGoroutine) continue;
+    if (event.transition_from() == static_cast<uint8_t>(GoState::kNotExist)) {
+      created_earlier_[GoId{resource.id}] = interner_.InternStack(event.stack());
+    } else if (event.transition_to() == static_cast<uint8_t>(GoState::kNotExist)) {
+      created_earlier_.erase(GoId{resource.id});
+    }
+  }
+}
+
 void FinalStates::Continue(Goroutines::Entry& rest, Goroutines::Entry& entry) {
   if (!rest.is_seen) return;
-  const FinalState before = std::exchange(entry.data, rest.data);
+  FinalState before = std::exchange(entry.data, rest.data);
   if (!entry.is_seen) return;
-  if (before.start != StringId::kEmpty) entry.data.start = before.start;
+  before.start_function.Learn(entry.data.start_function);
+  entry.data.start_function = before.start_function;
+  entry.data.is_new = before.is_new;
   entry.data.created_at = before.created_at;
 }
 
 void FinalStates::Merge(FinalStates& next, const InternerMap& ids) {
   goroutines_.Merge(next.goroutines_, [&](FinalState* state) {
-    state->start = ids(state->start);
+    state->start_function.MapIds(ids);
     state->created_at = ids(state->created_at);
     state->stack = ids(state->stack);
     state->reason = ids(state->reason);
   });
+  for (const auto& [id, stack] : next.created_earlier_) created_earlier_[id] = ids(stack);
 }
 
 void FinalStates::Finish() {
   goroutines_.Finish();
+  for (FinalState& one : states_) {
+    const auto created = created_earlier_.find(one.goroutine);
+    if (!one.is_new && created != created_earlier_.end()) one.created_at = created->second;
+    one.start = one.start_function.FinalName(one.created_at, &interner_);
+  }
   absl::c_stable_sort(states_, [](const FinalState& a, const FinalState& b) {
     return a.goroutine.value < b.goroutine.value;
   });

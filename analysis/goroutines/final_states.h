@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "analysis/intervals/partial_goroutines.h"
+#include "analysis/intervals/start_function.h"
 #include "gotrace/analysis.h"
 #include "gotrace/ids.h"
 #include "gotrace/interner.h"
@@ -18,9 +20,13 @@ namespace gotrace::internal {
 struct FinalState {
   GoId goroutine = GoId::kNone;
   StringId start = StringId::kEmpty;    // The function that it started in; kEmpty if unknown.
+  StartFunction start_function;         // The same, until Finish().
   StackId created_at = StackId::kNone;  // kNone if it is older than the trace.
+  bool is_new = false;                  // Whether it was created in the trace.
 
-  // As of its last GoInterval.
+  // As of its last GoInterval. At the end of that, it may be ready or running only for a stop of
+  // the world: then `reason` is StopSpan::name, and `stack` of a running goroutine is where it
+  // stopped the world.
   GoState state = GoState::kUndetermined;
   StackId stack = StackId::kNone;
   StringId reason = StringId::kEmpty;
@@ -38,6 +44,11 @@ class FinalStates {
   // These are called as those of an analysis.
   void AddEvents(absl::Span<const Event> events) { goroutines_.AddEvents(events); }
   void AddGoroutine(const GoInterval& interval);
+
+  // Takes from events before `from`, where a window begins, where goroutines were created that are
+  // older than the window.
+  void AddEarlier(absl::Span<const Event> events, int64_t from);
+
   void Merge(FinalStates& next, const InternerMap& ids);
   void Finish();
 
@@ -56,6 +67,7 @@ class FinalStates {
   void CompleteBlocked();
 
   Interner& interner_;
+  absl::flat_hash_map<GoId, StackId> created_earlier_;
   std::vector<FinalState> states_;
   Goroutines goroutines_{[this](Goroutines::Entry& entry) {
                            if (entry.data.state == GoState::kUndetermined) return;

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "analysis/core/time_sums.h"
 #include "analysis/goroutines/final_states.h"
+#include "analysis/intervals/selected_stacks.h"
 #include "analysis/profile/profile_samples.h"
 
 namespace gotrace {
@@ -18,7 +19,10 @@ class GoroutineSnapshot::Impl {
   Impl(Interner* interner, EventFilter filter)
       : interner_(*interner), filter_(std::move(filter)), states_(interner) {}
 
-  void AddEvents(absl::Span<const Event> events) { states_.AddEvents(events); }
+  void AddEvents(absl::Span<const Event> events) {
+    states_.AddEvents(events);
+    if (filter_.times.HasFirst()) states_.AddEarlier(events, filter_.times.from);
+  }
   void AddGoroutine(const GoInterval& interval) {
     if (filter_.Selects(interval.goroutine)) states_.AddGoroutine(interval);
   }
@@ -40,7 +44,9 @@ class GoroutineSnapshot::Impl {
 
 void GoroutineSnapshot::Impl::Finish(int64_t end) {
   states_.Finish();
+  internal::SelectedStacks stacks(&interner_, filter_.stacks);
   for (const internal::FinalState& one : states_.states()) {
+    if (!stacks.Has(one.stack)) continue;
     goroutines_.push_back({.goroutine = one.goroutine,
                            .state = one.state,
                            .since = one.seen_from,

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "analysis/core/built_events.h"
 #include "analysis/core/cut_trace.h"
 #include "gotrace/state_tracker.h"
 #include "gtest/gtest.h"
@@ -60,6 +61,33 @@ TEST(GoroutineSnapshotTest, IsTheSameHoweverTheTraceIsCut) {
     ExpectSameHoweverCut(
         ReadTestTrace(test.name), [](AnalysisSink::Options options) { return MakeSink(options); },
         TextOf);
+  }
+}
+
+TEST(GoroutineSnapshotTest, SaysThatTheWorldIsStopped) {
+  using enum EventType;
+  BuiltEvents events;
+  events.Sync(0, 1);
+  events.Go(kGoStatus, 1, 0, 7, GoState::kUndetermined, GoState::kRunning);
+  events.Go(kGoStatus, 2, -1, 8, GoState::kUndetermined, GoState::kRunnable);
+  events.Push(events.Builder(kSTWBegin, 10, 0, 7)
+                  .Reason("read mem stats")
+                  .Stack({{1, "main.stats", "/src/main.go", 10}}));
+  events.Push(events.Builder(kSTWEnd, 30, 0, 7).Reason("read mem stats"));
+  events.Sync(50, 2);
+  for (const auto& [at, reason] :
+       {std::pair(10, ""), std::pair(20, "world stopped (read mem stats)"), std::pair(31, "")}) {
+    SCOPED_TRACE(at);
+    AnalysisSink::Options options;
+    options.window.to = at;
+    const auto sink = MakeSink(options);
+    sink->Add(events.events());
+    ASSERT_TRUE(sink->Finish().ok());
+    ASSERT_EQ(SnapshotOf(*sink).goroutines().size(), 2);
+    for (const GoroutineMoment& one : SnapshotOf(*sink).goroutines()) {
+      EXPECT_EQ(sink->interner().String(one.reason), reason);
+      EXPECT_EQ(one.stack != StackId::kNone, one.goroutine == GoId{7} && at == 20);
+    }
   }
 }
 

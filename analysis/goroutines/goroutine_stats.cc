@@ -3,14 +3,19 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "analysis/core/named_times.h"
 #include "analysis/core/time_sums.h"
+#include "analysis/intervals/interval_times.h"
 #include "analysis/intervals/partial_goroutines.h"
 #include "analysis/intervals/range_tracker.h"
+#include "analysis/intervals/selected_names.h"
+#include "analysis/intervals/stack_places.h"
+#include "analysis/intervals/start_function.h"
 #include "gotrace/event_type.h"
 
 namespace gotrace {
@@ -20,6 +25,7 @@ using internal::Between;
 using internal::PartialGoroutines;
 using internal::RangeTracker;
 using internal::RuntimeRange;
+using internal::StartFunction;
 using internal::SubtractTime;
 
 struct NamedTimes::Index {
@@ -61,9 +67,28 @@ int64_t ExecutionTimes::BlockedTotal() const {
   return sum;
 }
 
+int64_t ExecutionTimes::StoppedTotal() const {
+  int64_t sum = stopped_running;
+  AddTime(stopped_runnable, &sum);
+  return sum;
+}
+
+int64_t ExecutionTimes::RunningWithStops() const {
+  int64_t sum = running;
+  AddTime(stopped_running, &sum);
+  return sum;
+}
+
+int64_t ExecutionTimes::RunnableWithStops() const {
+  int64_t sum = runnable;
+  AddTime(stopped_runnable, &sum);
+  return sum;
+}
+
 int64_t ExecutionTimes::Unknown() const {
   int64_t unknown = total;
-  for (const int64_t known : {running, runnable, syscall, syscall_blocked, BlockedTotal()}) {
+  for (const int64_t known :
+       {RunningWithStops(), RunnableWithStops(), syscall, syscall_blocked, BlockedTotal()}) {
     SubtractTime(known, &unknown);
   }
   return std::max<int64_t>(unknown, 0);
@@ -75,7 +100,10 @@ void ExecutionTimes::Add(const ExecutionTimes& other) {
   AddTime(other.runnable, &runnable);
   AddTime(other.syscall, &syscall);
   AddTime(other.syscall_blocked, &syscall_blocked);
+  AddTime(other.stopped_running, &stopped_running);
+  AddTime(other.stopped_runnable, &stopped_runnable);
   for (const NamedTime& reason : other.blocked) blocked.Add(reason.name, reason.time);
+  for (const NamedTime& reason : other.stopped) stopped.Add(reason.name, reason.time);
   for (const NamedTime& range : other.ranges) ranges.Add(range.name, range.time);
 }
 
@@ -103,6 +131,7 @@ namespace {
 
 void MapIds(const InternerMap& ids, ExecutionTimes* times) {
   times->blocked = internal::WithIds(ids, times->blocked);
+  times->stopped = internal::WithIds(ids, times->stopped);
   times->ranges = internal::WithIds(ids, times->ranges);
 }
 
@@ -125,12 +154,19 @@ class GoroutineStats::Impl {
 
  private:
   struct Data {
-    GoroutineSpan span;
-    int64_t last = 0;  // The end of the last interval.
+    GoroutineSpan span;   // Without its name.
+    StartFunction start;  // That is the name.
+    int64_t last = 0;     // The end of the last interval.
   };
   using Goroutines = PartialGoroutines<Data>;
 
+  using Key = std::tuple<StringId, StringId, StringId, uint64_t>;
+
   void AddRange(const RuntimeRange& range);
+
+  // Returns the group of a goroutine, and a group with such a key.
+  GoroutineGroup& GroupOf(const GoroutineSpan& span);
+  GoroutineGroup& GroupWith(const GoroutineGroup& key);
 
   // Adds a goroutine whose span is complete.
   void Keep(const Goroutines::Entry& entry);
@@ -140,6 +176,8 @@ class GoroutineStats::Impl {
 
   Interner& interner_;
   Options options_;
+  internal::StackPlaces places_{&interner_};
+  internal::SelectedNames starts_{&interner_, options_.start, internal::SelectedNames::Of::kWhole};
 
   Goroutines goroutines_{[this](Goroutines::Entry& entry) { Keep(entry); }, Continue};
 
@@ -151,7 +189,7 @@ class GoroutineStats::Impl {
       RangeTracker::Details::kNone};
 
   std::vector<GoroutineSpan> spans_;
-  absl::flat_hash_map<StringId, GoroutineGroup> groups_by_name_;
+  absl::flat_hash_map<Key, GoroutineGroup> groups_by_key_;
   std::vector<GoroutineGroup> groups_;
 };
 
@@ -177,44 +215,54 @@ void GoroutineStats::Impl::AddGoroutine(const GoInterval& interval) {
     span.goroutine = interval.goroutine;
     span.creation = last = interval.begin;
     span.is_older = entry.is_older;
+    if (interval.starts_life) span.created_at = interval.begun_by.stack;
   }
-  if (span.name == StringId::kEmpty) span.name = interner_.RootFunctionId(interval.stack);
+  entry.data.start.Learn(interner_, interval.stack);
   last = std::max(last, interval.end);
-  const int64_t duration = static_cast<int64_t>(interval.duration());
-  ExecutionTimes& times = span.times;
-  switch (interval.state) {
-    case GoState::kRunning:
-      AddTime(duration, &times.running);
-      if (!span.start.has_value()) span.start = interval.begin;
-      break;
-    case GoState::kRunnable:
-      AddTime(duration, &times.runnable);
-      break;
-    case GoState::kWaiting:
-      if (duration > 0) times.blocked.Add(interval.reason, duration);
-      break;
-    case GoState::kSyscall:
-      AddTime(Between(interval.begin, interval.proc_until), &times.syscall);
-      AddTime(Between(interval.proc_until, interval.end), &times.syscall_blocked);
-      break;
-    default:
-      break;
-  }
+  internal::AddPart(interval, interval.begin, interval.end, &span.times);
+  if (interval.state == GoState::kRunning && !span.start.has_value()) span.start = interval.begin;
   if (interval.ends_life) span.end = interval.end;
   goroutines_.End(interval, entry);
 }
 
 void GoroutineStats::Impl::Keep(const Goroutines::Entry& entry) {
   if (!entry.is_seen) return;
-  const GoroutineSpan& span = entry.data.span;
-  GoroutineGroup& group = groups_by_name_[span.name];
-  group.name = span.name;
+  GoroutineSpan span = entry.data.span;
+  span.name = entry.data.start.FinalName(span.created_at, &interner_);
+  if (!starts_.Has(span.name)) return;
+  GoroutineGroup& group = GroupOf(span);
   ExecutionTimes times = span.times;
   times.total = Between(span.creation, entry.data.last);
   group.Add(times);
   if (!options_.keep_each) return;
-  spans_.push_back(span);
-  spans_.back().times = std::move(times);
+  span.times = std::move(times);
+  spans_.push_back(std::move(span));
+}
+
+GoroutineGroup& GoroutineStats::Impl::GroupOf(const GoroutineSpan& span) {
+  GoroutineGroup key;
+  if (options_.by_creator) {
+    const WaitPlace& place = places_.Of(span.created_at).place;
+    key.creator = place.function;
+    key.creator_file = place.file;
+    key.creator_line = place.line;
+  } else {
+    key.name = span.name;
+  }
+  return GroupWith(key);
+}
+
+GoroutineGroup& GoroutineStats::Impl::GroupWith(const GoroutineGroup& key) {
+  const auto [it, is_new] =
+      groups_by_key_.try_emplace(Key(key.name, key.creator, key.creator_file, key.creator_line));
+  GoroutineGroup& group = it->second;
+  if (is_new) {
+    group.name = key.name;
+    group.creator = key.creator;
+    group.creator_file = key.creator_file;
+    group.creator_line = key.creator_line;
+  }
+  return group;
 }
 
 void GoroutineStats::Impl::Continue(Goroutines::Entry& rest, Goroutines::Entry& entry) {
@@ -224,7 +272,7 @@ void GoroutineStats::Impl::Continue(Goroutines::Entry& rest, Goroutines::Entry& 
   const GoroutineSpan& more = rest.data.span;
   span.times.Add(more.times);
   if (!entry.is_seen || !rest.is_seen) return;
-  if (span.name == StringId::kEmpty) span.name = more.name;
+  entry.data.start.Learn(rest.data.start);
   if (!span.start.has_value()) span.start = more.start;
   span.end = more.end;
   entry.data.last = rest.data.last;
@@ -233,20 +281,22 @@ void GoroutineStats::Impl::Continue(Goroutines::Entry& rest, Goroutines::Entry& 
 void GoroutineStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   ranges_.Merge(next.ranges_, ids);
   goroutines_.Merge(next.goroutines_, [&](Data* data) {
-    data->span.name = ids(data->span.name);
+    data->start.MapIds(ids);
+    data->span.created_at = ids(data->span.created_at);
     MapIds(ids, &data->span.times);
   });
   for (GoroutineSpan& span : next.spans_) {
     span.name = ids(span.name);
+    span.created_at = ids(span.created_at);
     MapIds(ids, &span.times);
     spans_.push_back(std::move(span));
   }
-  for (auto& [name, group] : next.groups_by_name_) {
-    group.name = ids(name);
+  for (auto& [key, group] : next.groups_by_key_) {
+    group.name = ids(group.name);
+    group.creator = ids(group.creator);
+    group.creator_file = ids(group.creator_file);
     MapIds(ids, &group.times);
-    GoroutineGroup& into = groups_by_name_[group.name];
-    into.name = group.name;
-    into.Merge(group);
+    GroupWith(group).Merge(group);
   }
 }
 
@@ -256,14 +306,19 @@ void GoroutineStats::Impl::Finish(int64_t end) {
   absl::c_sort(spans_, [](const GoroutineSpan& a, const GoroutineSpan& b) {
     return a.creation != b.creation ? a.creation < b.creation : a.goroutine < b.goroutine;
   });
-  for (auto& [name, group] : groups_by_name_) groups_.push_back(std::move(group));
+  for (auto& [key, group] : groups_by_key_) groups_.push_back(std::move(group));
   for (GoroutineGroup& group : groups_) {
     internal::SortByName(interner_, &group.times.blocked);
+    internal::SortByName(interner_, &group.times.stopped);
     internal::SortByName(interner_, &group.times.ranges);
   }
   for (GoroutineSpan& span : spans_) internal::SortByName(interner_, &span.times.ranges);
   absl::c_sort(groups_, [&](const GoroutineGroup& a, const GoroutineGroup& b) {
-    return interner_.String(a.name) < interner_.String(b.name);
+    const auto key = [&](const GoroutineGroup& group) {
+      return std::tuple(interner_.String(group.name), interner_.String(group.creator),
+                        interner_.String(group.creator_file), group.creator_line);
+    };
+    return key(a) < key(b);
   });
 }
 

@@ -8,9 +8,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "analysis/core/built_events.h"
 #include "analysis/core/cut_trace.h"
 #include "analysis/core/stats_text.h"
 #include "gotrace/go_stats.h"
+#include "gotrace/latency_stats.h"
 #include "gotrace/read_parallel.h"
 #include "gotrace/reader.h"
 #include "gtest/gtest.h"
@@ -51,6 +54,85 @@ TEST(GoroutineStats, AreTheSameHoweverTheTraceIsCut) {
         [](AnalysisSink::Options options) { return MakeSink({.keep_each = true}, options); },
         AllTextOf);
   }
+}
+
+// Goroutines of a WaitGroup are named after what it was given, if a stack shows that, or else by
+// where they were created.
+TEST(GoroutineStats, AreNamedAfterWhatAWrapperWasGiven) {
+  using enum EventType;
+  BuiltEvents events;
+  const StackFrame wrapper = {1, "sync.(*WaitGroup).Go.func1", "sync/waitgroup.go", 1};
+  const StackFrame own[] = {{2, "sync.(*WaitGroup).Go.func1.1", "sync/waitgroup.go", 2}, wrapper};
+  const StackFrame given[] = {
+      {3, "time.Sleep", "time/sleep.go", 3}, {4, "main.work", "/src/main.go", 4}, wrapper};
+  const StackFrame creator[] = {{5, "sync.(*WaitGroup).Go", "sync/waitgroup.go", 5},
+                                {6, "main.serve", "/src/main.go", 6}};
+  events.Sync(0, 1);
+  events.Go(kGoStatus, 1, 0, 1, GoState::kUndetermined, GoState::kRunning);
+  const auto create = [&](int64_t time, int64_t g) {
+    events.Push(events.Builder(kGoCreate, time, 0, 1)
+                    .Transition(GoId{g}, GoState::kNotExist, GoState::kRunnable)
+                    .Stack(creator)
+                    .TransitionStack({wrapper}));
+    events.Go(kGoStart, time + 2, 1, g, GoState::kRunnable, GoState::kRunning);
+  };
+  const auto block = [&](int64_t time, int64_t g, absl::Span<const StackFrame> stack) {
+    events.Push(events.Builder(kGoBlock, time, 1, g)
+                    .Transition(GoId{g}, GoState::kRunning, GoState::kWaiting)
+                    .Reason("sleep")
+                    .Stack(stack)
+                    .TransitionStack(stack));
+  };
+  create(10, 11);
+  block(15, 11, given);
+  create(20, 12);
+  events.Go(kGoDestroy, 25, 1, 12, GoState::kRunning, GoState::kNotExist);
+  create(30, 13);
+  block(35, 13, own);
+  events.Sync(50, 2);
+
+  const std::unique_ptr<AnalysisSink> sink = MakeSink({.keep_each = true});
+  sink->Add(events.events());
+  ASSERT_TRUE(sink->Finish().ok());
+  const auto names = [&](auto spans) {
+    std::map<std::string, int64_t> totals;
+    for (const auto& span : spans) {
+      totals[std::string(sink->interner().String(span.name))] += span.times.total;
+    }
+    return totals;
+  };
+  const std::map<std::string, int64_t> expected = {
+      {"", 50}, {"main.work", 40}, {"sync.(*WaitGroup).Go.func1 of main.serve", 5 + 20}};
+  EXPECT_EQ(names(StatsOf(*sink).groups()), expected);
+  EXPECT_EQ(names(StatsOf(*sink).goroutines()), expected);
+
+  // By their creator, they are one.
+  const std::unique_ptr<AnalysisSink> by_creator = MakeSink({.by_creator = true});
+  by_creator->Add(events.events());
+  ASSERT_TRUE(by_creator->Finish().ok());
+  const absl::Span<const GoroutineGroup> groups = StatsOf(*by_creator).groups();
+  ASSERT_EQ(groups.size(), 2);
+  EXPECT_EQ(by_creator->interner().String(groups[1].creator), "main.serve");
+  EXPECT_EQ(groups[1].creator_line, 6);
+  EXPECT_EQ(groups[1].count, 3);
+
+  // Waits before a stack shows what the wrapper was given count, too.
+  const auto waits = std::make_unique<AnalysisSink>(
+      [](Interner* interner) {
+        LatencyStats::Options options;
+        options.kinds = {true, false, false, false, false};
+        options.by_start = true;
+        return std::make_unique<LatencyStats>(interner, options);
+      },
+      AnalysisSink::Options());
+  waits->Add(events.events());
+  ASSERT_TRUE(waits->Finish().ok());
+  std::map<std::string, uint64_t> sums;
+  for (const LatencyGroup& group : static_cast<const LatencyStats&>(waits->analysis()).groups()) {
+    sums[std::string(waits->interner().String(group.key.start))] = group.durations.sum();
+  }
+  EXPECT_EQ(sums, (std::map<std::string, uint64_t>{
+                      {"main.work", 2}, {"sync.(*WaitGroup).Go.func1 of main.serve", 4}}));
 }
 
 // Reads a trace on two cores. `options` are those of the analysis, `sink_options` those of its
@@ -109,8 +191,12 @@ TEST(GoroutineStats, PartitionLifetimes) {
     for (const GoroutineSpan& span : StatsOf(*sink).goroutines()) {
       const ExecutionTimes& times = span.times;
       EXPECT_EQ(times.total, times.running + times.runnable + times.syscall +
-                                 times.syscall_blocked + times.BlockedTotal())
+                                 times.syscall_blocked + times.BlockedTotal() +
+                                 times.StoppedTotal())
           << TextOf(sink->interner(), span);
+      int64_t stopped = 0;
+      for (const NamedTime& reason : times.stopped) stopped += reason.time;
+      EXPECT_EQ(stopped, times.StoppedTotal());
       EXPECT_TRUE(!span.end.has_value() || *span.end - span.creation == times.total);
       sums[span.name].Add(times);
     }
@@ -121,6 +207,96 @@ TEST(GoroutineStats, PartitionLifetimes) {
       EXPECT_EQ(group.total.count(), group.count);
     }
   }
+}
+
+// G 7 stops the world twice. G 8 is ready in both stops, and G 9 is preempted for the first.
+BuiltEvents StopEvents() {
+  using enum EventType;
+  constexpr GoState kUndetermined = GoState::kUndetermined;
+  constexpr GoState kRunnable = GoState::kRunnable;
+  constexpr GoState kRunning = GoState::kRunning;
+  BuiltEvents events;
+  events.Sync(0, 1);
+  events.Go(kGoStatus, 1, 0, 7, kUndetermined, kRunning);
+  events.Go(kGoStatus, 2, -1, 8, kUndetermined, kRunnable);
+  events.Go(kGoStatus, 3, 1, 9, kUndetermined, kRunning);
+  events.Push(events.Builder(kSTWBegin, 10, 0, 7).Reason("read mem stats"));
+  events.Go(kGoStop, 14, 1, 9, kRunning, kRunnable, "preempted");
+  events.Push(events.Builder(kSTWEnd, 30, 0, 7).Reason("read mem stats"));
+  events.Go(kGoStart, 33, 1, 9, kRunnable, kRunning);
+  events.Go(kGoStart, 40, 2, 8, kRunnable, kRunning);
+  events.Push(events.Builder(kSTWBegin, 50, 0, 7).Reason("GC mark termination"));
+  events.Go(kGoStop, 52, 2, 8, kRunning, kRunnable, "preempted");
+  events.Push(events.Builder(kSTWEnd, 60, 0, 7).Reason("GC mark termination"));
+  events.Go(kGoBlock, 70, 0, 7, kRunning, GoState::kWaiting, "sleep");
+  events.Sync(100, 2);
+  return events;
+}
+
+TEST(GoroutineStats, TakeStopsOfTheWorldApart) {
+  const BuiltEvents events = StopEvents();
+  const std::unique_ptr<AnalysisSink> sink = MakeSink({.keep_each = true});
+  sink->Add(events.events());
+  ASSERT_TRUE(sink->Finish().ok());
+  std::string text;
+  for (const GoroutineSpan& span : StatsOf(*sink).goroutines()) {
+    absl::StrAppend(&text, TextOf(sink->interner(), span));
+  }
+  // The times are total, running, runnable, and twice that of syscalls.
+  EXPECT_EQ(text,
+            "goroutine\t7\t\"\"\t0\t0\t0\t100\t40\t0\t0\t0\tblock:sleep=30\t"
+            "stop:read mem stats=20\tstop:GC mark termination=10\t"
+            "range:stop-the-world (GC mark termination)=10\t"
+            "range:stop-the-world (read mem stats)=20\n"
+            "goroutine\t8\t\"\"\t0\t40\t0\t100\t12\t60\t0\t0\t"
+            "stop:read mem stats=20\tstop:GC mark termination=8\n"
+            "goroutine\t9\t\"\"\t0\t0\t0\t100\t81\t3\t0\t0\tstop:read mem stats=16\n");
+  const ExecutionTimes& stopper = StatsOf(*sink).goroutines()[0].times;
+  EXPECT_EQ(stopper.stopped_running, 30);
+  EXPECT_EQ(stopper.stopped_runnable, 0);
+  EXPECT_EQ(stopper.RunningWithStops(), 70);
+  EXPECT_EQ(StatsOf(*sink).goroutines()[1].times.stopped_runnable, 28);
+}
+
+TEST(GoroutineStats, CutStopsOfTheWorldToTheWindow) {
+  const BuiltEvents events = StopEvents();
+  Options options = {.keep_each = true};
+  options.filter.times = {20, 55};
+  const std::unique_ptr<AnalysisSink> sink = MakeSink(options, {.window = options.filter.times});
+  sink->Add(events.events());
+  ASSERT_TRUE(sink->Finish().ok());
+  ASSERT_EQ(StatsOf(*sink).goroutines().size(), 3);
+  const ExecutionTimes& times = StatsOf(*sink).goroutines()[1].times;
+  EXPECT_EQ(times.total, 35);
+  EXPECT_EQ(times.running, 12);
+  EXPECT_EQ(times.runnable, 10);
+  EXPECT_EQ(times.stopped_runnable, 10 + 3);
+}
+
+// Nothing begins a generation while the world is stopped, so the end of the stop is missing.
+TEST(GoroutineStats, EndAStopWithItsGeneration) {
+  using enum EventType;
+  BuiltEvents events;
+  events.Sync(0, 1);
+  events.Go(kGoStatus, 1, 0, 7, GoState::kUndetermined, GoState::kRunning);
+  events.Go(kGoStatus, 1, -1, 8, GoState::kUndetermined, GoState::kRunnable);
+  events.Push(events.Builder(kSTWBegin, 10, 0, 7).Reason("read mem stats"));
+  events.Sync(25, 2);
+  events.Go(kGoStatus, 26, 0, 7, GoState::kRunning, GoState::kRunning);
+  events.Go(kGoStatus, 26, -1, 8, GoState::kRunnable, GoState::kRunnable);
+  events.Push(events.Builder(kSTWEnd, 30, 0, 7).Reason("read mem stats"));
+  events.Go(kGoStart, 40, 1, 8, GoState::kRunnable, GoState::kRunning);
+  events.Sync(50, 3);
+  events.Go(kGoStatus, 51, 0, 7, GoState::kRunning, GoState::kRunning);
+  events.Go(kGoStatus, 51, 1, 8, GoState::kRunning, GoState::kRunning);
+  const std::unique_ptr<AnalysisSink> whole = ExpectSameHoweverCut(
+      events.events(),
+      [](AnalysisSink::Options options) { return MakeSink({.keep_each = true}, options); },
+      AllTextOf);
+  ASSERT_EQ(StatsOf(*whole).goroutines().size(), 2);
+  EXPECT_EQ(StatsOf(*whole).goroutines()[0].times.stopped_running, 15);
+  EXPECT_EQ(StatsOf(*whole).goroutines()[1].times.stopped_runnable, 15);
+  EXPECT_EQ(StatsOf(*whole).goroutines()[1].times.runnable, 25);
 }
 
 // Times in the states are compared by go_numbers_test.
@@ -186,6 +362,7 @@ TEST(GoroutineStats, CountOnlyTheWindow) {
       EXPECT_LE(span.times.total, step);
       ExecutionTimes times = span.times;
       times.blocked = {};
+      times.stopped = {};
       times.ranges = {};
       sums[span.goroutine].Add(times);
     }
@@ -195,6 +372,8 @@ TEST(GoroutineStats, CountOnlyTheWindow) {
     EXPECT_EQ(sum.total, span.times.total) << span.goroutine;
     EXPECT_EQ(sum.running, span.times.running) << span.goroutine;
     EXPECT_EQ(sum.runnable, span.times.runnable) << span.goroutine;
+    EXPECT_EQ(sum.stopped_running, span.times.stopped_running) << span.goroutine;
+    EXPECT_EQ(sum.stopped_runnable, span.times.stopped_runnable) << span.goroutine;
     EXPECT_EQ(sum.syscall, span.times.syscall) << span.goroutine;
   }
 }

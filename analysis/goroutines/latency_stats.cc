@@ -7,8 +7,12 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "analysis/core/time_sums.h"
 #include "analysis/core/window.h"
 #include "analysis/intervals/range_tracker.h"
+#include "analysis/intervals/selected_names.h"
+#include "analysis/intervals/selected_stacks.h"
+#include "analysis/intervals/start_function.h"
 #include "analysis/intervals/sums_by_start.h"
 #include "analysis/profile/profile_samples.h"
 #include "gotrace/event_type.h"
@@ -24,6 +28,7 @@ namespace {
 struct Latencies {
   Histogram durations;
   uint64_t clipped = 0;
+  int64_t stopped = 0;
 };
 
 // For SumsByStart.
@@ -32,15 +37,17 @@ struct LatencyTraits {
   using Value = Latencies;
 
   static LatencyKey MapIds(const InternerMap& ids, const LatencyKey& key) {
-    return {key.kind, ids(key.reason), ids(key.start), ids(key.stack)};
+    return {key.kind, ids(key.reason), ids(key.start), ids(key.stack), key.goroutine};
   }
-  static void AddTo(const Interval& interval, Latencies* sum) {
-    sum->durations.Add(interval.duration());
-    sum->clipped += interval.begin_clipped || interval.end_clipped ? 1 : 0;
+  static void AddTo(const LatencyCase& one, Latencies* sum) {
+    sum->durations.Add(one.duration());
+    sum->clipped += one.begin_clipped || one.end_clipped ? 1 : 0;
+    internal::AddTime(one.stopped, &sum->stopped);
   }
   static void AddTo(const Latencies& value, Latencies* sum) {
     sum->durations.Merge(value.durations);
     sum->clipped += value.clipped;
+    internal::AddTime(value.stopped, &sum->stopped);
   }
 };
 
@@ -105,6 +112,8 @@ class LatencyStats::Impl {
 
   Interner& interner_;
   Options options_;
+  internal::SelectedStacks stacks_{&interner_, options_.filter.stacks};
+  internal::SelectedNames reasons_{&interner_, options_.reason, internal::SelectedNames::Of::kPart};
   Sums sums_{&interner_, options_.start};
   RangeTracker ranges_{&interner_,
                        RangeTracker::Crossing::kWhole,
@@ -134,7 +143,7 @@ void LatencyStats::Impl::AddRange(RuntimeRange range) {
   static_cast<Interval&>(one) = range;
   one.key.reason = range.reason;
   one.key.stack = range.stack;
-  one.key.start = interner_.RootFunctionId(range.stack);
+  one.key.start = internal::StartOf(interner_, range.stack);
   one.goroutine = range.goroutine;
   Add(one, one.goroutine == GoId::kNone ? nullptr : &sums_.Of(one.goroutine));
 }
@@ -148,23 +157,27 @@ void LatencyStats::Impl::AddGoroutine(const GoInterval& interval) {
     static_cast<Interval&>(one) = interval.Seen();
     one.key.kind = static_cast<LatencyKind>(kind);
     if (one.key.kind == LatencyKind::kBlocked) one.key.reason = interval.reason;
-    one.key.start = entry.data.start;
+    one.key.start = entry.data.start.name();
     one.key.stack = interval.stack;
     one.goroutine = interval.goroutine;
     one.ended_by = interval.ended_by;
+    one.stopped = interval.StoppedSince(one.begin);
     Add(one, &entry);
   }
   sums_.End(interval, entry);
 }
 
 void LatencyStats::Impl::Add(const LatencyCase& one, Sums::Entry* entry) {
+  const uint64_t duration = one.duration();
+  if (duration < options_.min_duration || duration > options_.max_duration) return;
+  if (!stacks_.Has(one.key.stack) || !reasons_.Has(one.key.reason)) return;
   if (options_.cases > 0) KeepIfWorst(one);
   LatencyKey key = one.key;
   if (!options_.by_stack) key.stack = StackId::kNone;
+  if (options_.by_goroutine) key.goroutine = one.goroutine;
   key.start = StringId::kEmpty;
-  const Interval& interval = one;
-  if (entry == nullptr) return sums_.AddWithStart(one.key.start, key, interval);
-  sums_.Add(key, interval, entry);
+  if (entry == nullptr) return sums_.AddWithStart(one.key.start, key, one);
+  sums_.Add(key, one, entry);
 }
 
 void LatencyStats::Impl::KeepIfWorst(const LatencyCase& one) {
@@ -200,7 +213,9 @@ void LatencyStats::Impl::Finish(int64_t end) {
     if (!options_.by_start) group.start = StringId::kEmpty;
     LatencyTraits::AddTo(value, &sums[group]);
   }
-  for (auto& [key, sum] : sums) groups_.push_back({key, std::move(sum.durations), sum.clipped});
+  for (auto& [key, sum] : sums) {
+    groups_.push_back({key, std::move(sum.durations), sum.clipped, sum.stopped});
+  }
   absl::c_sort(groups_, [&](const LatencyGroup& a, const LatencyGroup& b) {
     if (a.key.kind != b.key.kind) return a.key.kind < b.key.kind;
     if (a.durations.sum() != b.durations.sum()) return a.durations.sum() > b.durations.sum();
@@ -208,7 +223,8 @@ void LatencyStats::Impl::Finish(int64_t end) {
       return std::pair(interner_.String(key.reason), interner_.String(key.start));
     };
     if (texts(a.key) != texts(b.key)) return texts(a.key) < texts(b.key);
-    return internal::CompareStacks(interner_, a.key.stack, b.key.stack) < 0;
+    const int order = internal::CompareStacks(interner_, a.key.stack, b.key.stack);
+    return order != 0 ? order < 0 : a.key.goroutine < b.key.goroutine;
   });
   for (auto& [key, cases] : worst_) cases_.insert(cases_.end(), cases.begin(), cases.end());
   absl::c_sort(cases_, [&](const LatencyCase& a, const LatencyCase& b) {

@@ -46,13 +46,13 @@ std::string TextOf(const AnalysisSink& sink) {
   const Interner& interner = sink.interner();
   std::string text;
   for (const LatencyGroup& group : StatsOf(sink).groups()) {
-    absl::StrAppend(&text, KeyText(group.key, interner), ": ", group.clipped, " ",
-                    group.durations.sum(), " ", group.durations.first_bucket(), " ",
+    absl::StrAppend(&text, KeyText(group.key, interner), ": ", group.clipped, " ", group.stopped,
+                    " ", group.durations.sum(), " ", group.durations.first_bucket(), " ",
                     absl::StrJoin(group.durations.counts(), ","), "\n");
   }
   for (const LatencyCase& one : StatsOf(sink).cases()) {
     absl::StrAppend(&text, KeyText(one.key, interner), ": ", one.goroutine.value, " ", one.begin,
-                    " ", one.end, " ", one.begin_clipped, one.end_clipped, " ",
+                    " ", one.end, " ", one.stopped, " ", one.begin_clipped, one.end_clipped, " ",
                     CauseKindName(one.ended_by.kind), " ", one.ended_by.goroutine.value, "\n");
   }
   return text;
@@ -113,10 +113,16 @@ TEST(LatencyStats, SumToTheTimesOfGoroutines) {
     }
     for (const AnalysisSink* sink : {by_what.get(), by_stack.get()}) {
       std::map<LatencyKind, uint64_t> sums;
+      int64_t stopped = 0;
       for (const LatencyGroup& group : StatsOf(*sink).groups()) {
         sums[group.key.kind] += group.durations.sum();
+        stopped += group.stopped;
       }
-      EXPECT_EQ(sums[LatencyKind::kScheduling], static_cast<uint64_t>(times.runnable));
+      EXPECT_EQ(sums[LatencyKind::kScheduling], static_cast<uint64_t>(times.RunnableWithStops()));
+      EXPECT_EQ(stopped, times.stopped_runnable);
+      // One that changes GOMAXPROCS is ready for a moment, since it has to change its P.
+      EXPECT_LE(static_cast<uint64_t>(times.stopped_running), pauses);
+      EXPECT_GE(static_cast<uint64_t>(times.StoppedTotal()), pauses);
       EXPECT_EQ(sums[LatencyKind::kBlocked], static_cast<uint64_t>(times.BlockedTotal()));
       EXPECT_EQ(sums[LatencyKind::kSyscall],
                 static_cast<uint64_t>(times.syscall + times.syscall_blocked));
@@ -135,6 +141,30 @@ TEST(LatencyStats, SumToTheTimesOfGoroutines) {
     }
     EXPECT_EQ(worst, longest);
   }
+}
+
+TEST(LatencyStats, KnowTheStopsInAWait) {
+  using enum EventType;
+  BuiltEvents events;
+  events.Sync(0, 1);
+  events.Go(kGoStatus, 5, 0, 7, GoState::kUndetermined, GoState::kRunning);
+  events.Push(events.Builder(kSTWBegin, 6, 0, 7).Reason("start trace"));
+  events.Go(kGoStatus, 7, -1, 8, GoState::kUndetermined, GoState::kRunnable);
+  events.Push(events.Builder(kSTWEnd, 10, 0, 7).Reason("start trace"));
+  events.Push(events.Builder(kSTWBegin, 20, 0, 7).Reason("read mem stats"));
+  events.Push(events.Builder(kSTWEnd, 30, 0, 7).Reason("read mem stats"));
+  events.Go(kGoStart, 40, 1, 8, GoState::kRunnable, GoState::kRunning);
+  events.Sync(50, 2);
+  const std::unique_ptr<AnalysisSink> sink = MakeSink(AllOfIt());
+  sink->Add(events.events());
+  ASSERT_TRUE(sink->Finish().ok());
+  ASSERT_FALSE(StatsOf(*sink).groups().empty());
+  const LatencyGroup& group = StatsOf(*sink).groups()[0];
+  EXPECT_EQ(group.key.kind, LatencyKind::kScheduling);
+  // It is seen from the first status on, at 5.
+  EXPECT_EQ(group.durations.sum(), 35u);
+  EXPECT_EQ(group.stopped, 4 + 10);
+  EXPECT_EQ(StatsOf(*sink).cases()[0].stopped, 4 + 10);
 }
 
 // A goroutine that waits three times for a P, is blocked until another wakes it up, and assists.

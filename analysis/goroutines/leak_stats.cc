@@ -11,6 +11,7 @@
 #include "analysis/core/time_sums.h"
 #include "analysis/goroutines/final_states.h"
 #include "analysis/intervals/runtime_functions.h"
+#include "analysis/intervals/selected_stacks.h"
 #include "analysis/profile/profile_samples.h"
 
 namespace gotrace {
@@ -30,6 +31,8 @@ class LeakStats::Impl {
   void AddEvents(absl::Span<const Event> events) {
     begin_ = std::min(begin_, events.front().time());
     states_.AddEvents(events);
+    const EventFilter::Times& window = options_.filter.times;
+    if (window.HasFirst()) states_.AddEarlier(events, window.from);
   }
   void AddGoroutine(const GoInterval& interval) {
     if (options_.filter.Selects(interval.goroutine)) states_.AddGoroutine(interval);
@@ -41,12 +44,14 @@ class LeakStats::Impl {
   void Finish(int64_t end);
 
   absl::Span<const LeakGroup> groups() const { return groups_; }
+  absl::Span<const BlockedGoroutine> blocked() const { return blocked_; }
 
  private:
   Interner& interner_;
   Options options_;
   int64_t begin_ = std::numeric_limits<int64_t>::max();
   FinalStates states_{&interner_};
+  std::vector<BlockedGoroutine> blocked_;
   std::vector<LeakGroup> groups_;
 };
 
@@ -56,11 +61,19 @@ void LeakStats::Impl::Finish(int64_t end) {
   const int64_t quarter = Between(begin, end) / static_cast<int64_t>(LeakGroup::kPoints - 1);
   using Key = std::tuple<StringId, StackId, StackId, StringId>;
   absl::flat_hash_map<Key, LeakGroup> groups;
+  internal::SelectedStacks stacks(&interner_, options_.filter.stacks);
   for (const FinalState& one : states_.states()) {
     if (one.state != GoState::kWaiting || !one.end_clipped) continue;
+    if (internal::IsOfSystem(interner_.String(one.start)) || !stacks.Has(one.stack)) continue;
     const int64_t length = Between(one.seen_from, end);
+    blocked_.push_back({.start = one.start,
+                        .is_new = one.is_new,
+                        .created_at = one.created_at,
+                        .blocked_at = one.stack,
+                        .reason = one.reason,
+                        .begin = one.begin,
+                        .length = length});
     if (length < options_.longer) continue;
-    if (internal::IsOfRuntime(interner_.String(one.start))) continue;
     LeakGroup& group = groups[{one.start, one.created_at, one.stack, one.reason}];
     group.start = one.start;
     group.created_at = one.created_at;
@@ -103,5 +116,6 @@ void LeakStats::Merge(LeakStats&& next, const InternerMap& ids) { impl_->Merge(*
 void LeakStats::Finish(int64_t end) { impl_->Finish(end); }
 
 absl::Span<const LeakGroup> LeakStats::groups() const { return impl_->groups(); }
+absl::Span<const BlockedGoroutine> LeakStats::blocked() const { return impl_->blocked(); }
 
 }  // namespace gotrace

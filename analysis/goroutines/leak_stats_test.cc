@@ -172,6 +172,41 @@ TEST(LeakStats, KnowWhereThoseFromBeforeTheTraceAreBlocked) {
                          chan_send, "1 78 78 0,1,1,1,1 main.leak select main.main:1; ", chan_send));
 }
 
+// Events before a window say where goroutines were created that are older, also if others that are
+// blocked in the same place were created elsewhere.
+TEST(LeakStats, KnowWhereThoseFromBeforeTheWindowWereCreated) {
+  using enum EventType;
+  BuiltEvents events;
+  const StackFrame leak[] = {{2, "main.leak", "", 2}};
+  events.Sync(0, 1);
+  events.Go(kGoStatus, 1, 0, 1, GoState::kUndetermined, GoState::kRunning);
+  const auto create = [&](int64_t time, int64_t g, absl::string_view function) {
+    const StackFrame creator[] = {{1, function, "", 1}};
+    events.Push(events.Builder(kGoCreate, time, 0, 1)
+                    .Transition(GoId{g}, GoState::kNotExist, GoState::kRunnable)
+                    .Stack(creator)
+                    .TransitionStack(leak));
+    events.Go(kGoStart, time + 1, 1, g, GoState::kRunnable, GoState::kRunning);
+    events.Push(events.Builder(kGoBlock, time + 2, 1, g)
+                    .Transition(GoId{g}, GoState::kRunning, GoState::kWaiting)
+                    .Reason("chan send")
+                    .Stack(leak)
+                    .TransitionStack(leak));
+  };
+  create(100, 11, "main.first");
+  create(200, 12, "main.second");
+  create(300, 13, "main.first");
+  events.Sync(400, 2);
+  AnalysisSink::Options options;
+  options.window = {.from = 250, .to = 400};
+  const std::unique_ptr<AnalysisSink> sink = MakeSink(0, options);
+  sink->Add(events.events());
+  ASSERT_TRUE(sink->Finish().ok());
+  EXPECT_EQ(TextOf(*sink),
+            "2 150 248 1,1,2,2,2 main.leak chan send main.first:1; main.leak:2;\n"
+            "1 150 150 1,1,1,1,1 main.leak chan send main.second:1; main.leak:2;\n");
+}
+
 TEST(LeakStats, HaveAWindow) {
   const BuiltEvents events = FourLeaks();
   AnalysisSink::Options options;

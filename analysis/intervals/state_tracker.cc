@@ -6,6 +6,11 @@
 // state is unknown, the track is held: when its first interval closes, it goes to a list rather
 // than to the consumer. Merge() joins it with the open interval of the previous tracker, and
 // Finish() passes it to the consumer with a clipped begin.
+//
+// Stops of the world are kept as long as an interval is open that one of them may overlap. Nothing
+// can begin a generation while the world is stopped. So a stop whose end is missing ends with its
+// generation, and an end without a begin means nothing. That way each part of a trace knows all of
+// its stops.
 #include "gotrace/state_tracker.h"
 
 #include <algorithm>
@@ -14,9 +19,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "analysis/core/interner_impl.h"
 #include "analysis/core/time_sums.h"
+#include "analysis/intervals/stop_name.h"
 #include "gotrace/event_type.h"
 #include "gotrace/internal/event_rules.h"
 #include "parser/event/event_access.h"
@@ -34,6 +41,12 @@ using internal::TransitionType;
 // clamped to begin and end when the interval is closed.
 constexpr int64_t kStillHasProc = std::numeric_limits<int64_t>::max();
 constexpr int64_t kHasNoProc = std::numeric_limits<int64_t>::min();
+
+// StopSpan::end while the world is stopped.
+constexpr int64_t kStillStopped = std::numeric_limits<int64_t>::max();
+
+// How many stops are kept in any case.
+constexpr size_t kFewestStops = 1024;
 
 // An open interval, or a closed one that is held.
 template <class IdType, class IntervalType>
@@ -116,6 +129,11 @@ ThreadInterval Join(ThreadInterval before, const ThreadInterval& after) {
   return before;
 }
 
+void MapIds(const InternerMap& ids, StopSpan* stop) {
+  stop->stack = ids(stop->stack);
+  stop->reason = ids(stop->reason);
+  stop->name = ids(stop->name);
+}
 void MapIds(const InternerMap& ids, GoInterval* interval) {
   interval->reason = ids(interval->reason);
   interval->stack = ids(interval->stack);
@@ -294,8 +312,24 @@ class StateTracker::Impl {
   template <class TrackType>
   static void Release(TrackType& track);
 
+  // Begin and end a stop of the world.
+  void BeginStop(const Event& event);
+  void EndStop(int64_t time);
+  void AddStop(StopSpan stop);
+
+  // Returns the stops that overlap the interval.
+  StopsView StopsIn(const GoInterval& interval) const;
+
+  // Removes stops that no later interval can overlap, once they are many.
+  void ForgetStops();
+  void MergeStops(Impl& next, const InternerMap& ids);
+
   void Give(GoInterval& interval) {
     interval.proc_until = std::clamp(interval.proc_until, interval.begin, interval.end);
+    const bool may_be_stopped =
+        interval.state == GoState::kRunning || interval.state == GoState::kRunnable;
+    interval.stops =
+        may_be_stopped && interval.begin < stopped_until_ ? StopsIn(interval) : StopsView();
     consumer_.AddGoroutine(interval);
   }
   void Give(ProcInterval& interval) { consumer_.AddProc(interval); }
@@ -317,7 +351,8 @@ class StateTracker::Impl {
   // The latest time of an event.
   int64_t last_time_ = std::numeric_limits<int64_t>::min();
   uint64_t generations_ = 0;
-  int64_t generation_begin_ = 0;  // Of the last one.
+  int64_t generation_begin_ = 0;        // Of the last one.
+  int64_t first_generation_begin_ = 0;  // Of the first one.
   // Its first status of a resource that no generation stated before.
   std::optional<int64_t> first_statement_;
   int64_t last_generation_end_ = 0;
@@ -329,11 +364,20 @@ class StateTracker::Impl {
   std::vector<GoId> ended_;
   absl::flat_hash_set<GoId> ended_ids_;
 
+  // In order of time. They do not overlap.
+  std::vector<StopSpan> stops_;
+  // The end of the last one; kStillStopped while the world is stopped.
+  int64_t stopped_until_ = std::numeric_limits<int64_t>::min();
+  size_t most_stops_ = kFewestStops;  // If there are more, some may be removed.
+
   // By StringId: the CauseKind that wakes a goroutine that waits for this reason.
   std::vector<uint8_t> wakers_;
 };
 
 void StateTracker::Impl::BeginGeneration(int64_t time) {
+  if (generations_ == 0) first_generation_begin_ = time;
+  EndStop(time);
+  ForgetStops();
   ++generations_;
   generation_begin_ = time;
   first_statement_.reset();
@@ -341,6 +385,61 @@ void StateTracker::Impl::BeginGeneration(int64_t time) {
   has_gap_ = false;
   ended_.clear();
   ended_ids_.clear();
+}
+
+void StateTracker::Impl::BeginStop(const Event& event) {
+  EndStop(event.time());
+  const absl::string_view reason = event.range_parts().reason;
+  AddStop({.begin = event.time(),
+           .end = kStillStopped,
+           .goroutine = event.goroutine(),
+           .stack = interner_.InternStack(event.stack()),
+           .reason = interner_.InternString(reason),
+           .name = interner_.InternString(internal::StopName(reason))});
+}
+
+void StateTracker::Impl::EndStop(int64_t time) {
+  if (stopped_until_ != kStillStopped) return;
+  StopSpan& stop = stops_.back();
+  stopped_until_ = stop.end = std::max(time, stop.begin);
+}
+
+void StateTracker::Impl::AddStop(StopSpan stop) {
+  if (!stops_.empty()) stop.begin = std::max(stop.begin, stops_.back().end);
+  stopped_until_ = stop.end = std::max(stop.end, stop.begin);
+  stops_.push_back(stop);
+}
+
+StopsView StateTracker::Impl::StopsIn(const GoInterval& interval) const {
+  const auto first = std::partition_point(stops_.begin(), stops_.end(), [&](const StopSpan& stop) {
+    return stop.end <= interval.begin;
+  });
+  const auto last = std::partition_point(
+      first, stops_.end(), [&](const StopSpan& stop) { return stop.begin < interval.end; });
+  return StopsView(absl::MakeConstSpan(stops_).subspan(static_cast<size_t>(first - stops_.begin()),
+                                                       static_cast<size_t>(last - first)));
+}
+
+void StateTracker::Impl::ForgetStops() {
+  // Another tracker may have the begins of held intervals.
+  if (stops_.size() <= most_stops_ || is_later_) return;
+  int64_t oldest = last_time_;
+  goroutines_.open.ForEach([&](const GoTrack& track) {
+    const GoState state = track.now.state;
+    if (state != GoState::kRunning && state != GoState::kRunnable) return;
+    oldest = std::min(oldest, track.now.begin);
+  });
+  const auto is_needed = [&](const StopSpan& stop) { return stop.end > oldest; };
+  stops_.erase(stops_.begin(), absl::c_find_if(stops_, is_needed));
+  most_stops_ = std::max(kFewestStops, 2 * stops_.size());
+}
+
+void StateTracker::Impl::MergeStops(Impl& next, const InternerMap& ids) {
+  if (next.generations_ > 0) EndStop(next.first_generation_begin_);
+  for (StopSpan& stop : next.stops_) {
+    MapIds(ids, &stop);
+    AddStop(stop);
+  }
 }
 
 template <class TrackType>
@@ -480,6 +579,10 @@ void StateTracker::Impl::Add(absl::Span<const Event> events) {
       TakeTransition(event);
     } else if (event.kind() == EventKind::kSync) {
       BeginGeneration(event.time());
+    } else if (event.type() == EventType::kSTWBegin) {
+      BeginStop(event);
+    } else if (event.type() == EventType::kSTWEnd) {
+      EndStop(event.time());
     }
     last_time_ = std::max(last_time_, event.time());
   }
@@ -888,7 +991,11 @@ InternerMap StateTracker::Impl::Merge(Impl& next) {
   InternerMap ids = interner_.Merge(next.interner_);
   has_cut_intervals_ |= next.has_cut_intervals_ || (!next.is_later_ && next.generations_ > 0);
   if (next.starts_anew_) LoseAll(last_time_, std::numeric_limits<int64_t>::max());
-  if (generations_ == 0) starts_anew_ = next.starts_anew_;
+  if (generations_ == 0) {
+    starts_anew_ = next.starts_anew_;
+    first_generation_begin_ = next.first_generation_begin_;
+  }
+  MergeStops(next, ids);
   MergeAllOf(goroutines_, next.goroutines_, next.had_gap_, ids);
   MergeAllOf(procs_, next.procs_, next.had_gap_, ids);
   MergeAllOf(threads_, next.threads_, next.had_gap_, ids);
@@ -900,6 +1007,7 @@ InternerMap StateTracker::Impl::Merge(Impl& next) {
   generations_ += next.generations_;
   had_gap_ |= next.had_gap_ || next.starts_anew_;
   last_time_ = std::max(last_time_, next.last_time_);
+  ForgetStops();
   return ids;
 }
 

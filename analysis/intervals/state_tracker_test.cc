@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -454,6 +455,47 @@ TEST(StateTracker, ClipsWhatAPDidBeforeALoss) {
             "[10,10] Running m1\n"
             "[30,40) Running m1\n"
             "[40,40] Idle\n");
+}
+
+// Adds up how long each goroutine was stopped.
+class StoppedTimes final : public IntervalConsumer {
+ public:
+  void AddGoroutine(const GoInterval& interval) override {
+    sums[interval.goroutine.value] += interval.StoppedSince(interval.begin);
+  }
+
+  std::map<int64_t, int64_t> sums;
+};
+
+// G 1 stops the world for 2 ns again and again, and gives way after each stop. G 2 waits, and is
+// woken up in the middle of stop 2500. Most stops are forgotten by then.
+TEST(StateTracker, KnowsTheStopsInAnInterval) {
+  using enum EventType;
+  constexpr int64_t kStops = 3000;
+  BuiltEvents events;
+  events.Sync(0, 1);
+  events.Go(kGoStatus, 1, 0, 1, GoState::kUndetermined, GoState::kRunning);
+  events.Go(kGoStatus, 1, -1, 2, GoState::kUndetermined, GoState::kWaiting);
+  events.Go(kGoStatus, 1, -1, 3, GoState::kUndetermined, GoState::kSyscall);
+  for (int64_t i = 0; i < kStops; ++i) {
+    const int64_t time = 10 + 4 * i;
+    events.Push(events.Builder(kSTWBegin, time, 0, 1).Reason("read mem stats"));
+    if (i == 2500) {
+      events.GoBy(-1, kGoUnblock, time + 1, -1, 2, GoState::kWaiting, GoState::kRunnable);
+    }
+    events.Push(events.Builder(kSTWEnd, time + 2, 0, 1).Reason("read mem stats"));
+    events.Go(kGoStop, time + 3, 0, 1, GoState::kRunning, GoState::kRunnable, "preempted");
+    if (i % 500 == 499) events.Sync(time + 3, static_cast<uint64_t>(i / 500 + 2));
+    events.Go(kGoStart, time + 4, 0, 1, GoState::kRunnable, GoState::kRunning);
+  }
+  Interner interner;
+  StoppedTimes stopped;
+  StateTracker tracker(&interner, &stopped);
+  tracker.Add(events.events());
+  ASSERT_TRUE(tracker.Finish().ok());
+  EXPECT_EQ(stopped.sums[1], 2 * kStops);
+  EXPECT_EQ(stopped.sums[2], 1 + 2 * (kStops - 2501));
+  EXPECT_EQ(stopped.sums[3], 0);
 }
 
 // Events that no Reader would give.

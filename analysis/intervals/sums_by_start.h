@@ -3,12 +3,14 @@
 #ifndef GOTRACE_ANALYSIS_INTERVALS_SUMS_BY_START_H_
 #define GOTRACE_ANALYSIS_INTERVALS_SUMS_BY_START_H_
 
-#include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "analysis/intervals/partial_goroutines.h"
+#include "analysis/intervals/selected_names.h"
+#include "analysis/intervals/start_function.h"
 #include "gotrace/interner.h"
 #include "gotrace/state_tracker.h"
 
@@ -30,15 +32,16 @@ class SumsByStart {
   using Sums = absl::flat_hash_map<Key, Value>;
 
   struct Data {
-    StringId start = StringId::kEmpty;  // As far as is known.
-    Sums pending;                       // The sums, as long as `start` may become known.
+    StartFunction start;
+    StackId created_at = StackId::kNone;
+    Sums pending;  // The sums, as long as `start` may become known.
   };
   using Entry = typename PartialGoroutines<Data>::Entry;
 
-  // Counts only goroutines that started in `only_start`, unless it is "". `*interner` must outlive
-  // this object.
-  SumsByStart(Interner* interner, std::string only_start)
-      : interner_(*interner), only_start_(std::move(only_start)) {}
+  // Counts only goroutines that started in a function whose whole name the pattern `only_start`
+  // matches, unless it is "". `*interner` must outlive this object.
+  SumsByStart(Interner* interner, absl::string_view only_start)
+      : interner_(*interner), starts_(interner, only_start, SelectedNames::Of::kWhole) {}
 
   // Call it with all events, before the intervals that they end.
   void AddEvents(absl::Span<const Event> events) { goroutines_.AddEvents(events); }
@@ -48,9 +51,10 @@ class SumsByStart {
   Entry& Begin(const GoInterval& interval) {
     Entry& entry = goroutines_.Begin(interval);
     Data& data = entry.data;
-    if (data.start == StringId::kEmpty) {
-      data.start = interner_.RootFunctionId(interval.stack);
-      if (data.start != StringId::kEmpty && !entry.is_older) Settle(&data);
+    if (interval.starts_life) data.created_at = interval.begun_by.stack;
+    if (data.start.is_open()) {
+      data.start.Learn(interner_, interval.stack);
+      if (!data.start.is_open() && !entry.is_older) Settle(&data);
     }
     return entry;
   }
@@ -62,10 +66,10 @@ class SumsByStart {
   // Adds `value` to the value of `key`, whose `start` is set once it is known.
   template <class T>
   void Add(const Key& key, const T& value, Entry* entry) {
-    if (entry->data.start == StringId::kEmpty || entry->is_older) {
+    if (entry->data.start.is_open() || entry->is_older) {
       Traits::AddTo(value, &entry->data.pending[key]);
     } else {
-      AddWithStart(entry->data.start, key, value);
+      AddWithStart(entry->data.start.name(), key, value);
     }
   }
 
@@ -78,16 +82,15 @@ class SumsByStart {
   }
 
   // Returns whether goroutines that started in `start` count.
-  bool IsSelected(StringId start) const {
-    return only_start_.empty() || interner_.String(start) == only_start_;
-  }
+  bool IsSelected(StringId start) { return starts_.Has(start); }
 
   // Adds the sums of `next`, which received the following part of the trace.
   void Merge(SumsByStart& next, const InternerMap& ids) {
     for (const auto& [key, value] : next.sums_)
       Traits::AddTo(value, &sums_[Traits::MapIds(ids, key)]);
     goroutines_.Merge(next.goroutines_, [&](Data* data) {
-      data->start = ids(data->start);
+      data->start.MapIds(ids);
+      data->created_at = ids(data->created_at);
       Sums pending;
       pending.reserve(data->pending.size());
       for (auto& [key, value] : data->pending)
@@ -104,22 +107,25 @@ class SumsByStart {
  private:
   // Adds the pending sums of a goroutine whose start is known, or never will be.
   void Settle(Data* data) {
-    for (const auto& [key, value] : data->pending) AddWithStart(data->start, key, value);
+    if (data->pending.empty()) return;
+    const StringId start = data->start.FinalName(data->created_at, &interner_);
+    for (const auto& [key, value] : data->pending) AddWithStart(start, key, value);
     data->pending.clear();
   }
 
   // Adds the rest of a goroutine, from the part of the trace that follows.
   void Continue(const Entry& rest, Entry* entry) {
     Data& data = entry->data;
-    if (data.start == StringId::kEmpty && rest.data.start != StringId::kEmpty) {
-      data.start = rest.data.start;
-      if (!entry->is_older) Settle(&data);
+    if (data.created_at == StackId::kNone) data.created_at = rest.data.created_at;
+    if (data.start.is_open()) {
+      data.start.Learn(rest.data.start);
+      if (!data.start.is_open() && !entry->is_older) Settle(&data);
     }
     for (const auto& [key, value] : rest.data.pending) Add(key, value, entry);
   }
 
   Interner& interner_;
-  const std::string only_start_;
+  SelectedNames starts_;
   Sums sums_;
   PartialGoroutines<Data> goroutines_{
       [this](Entry& entry) { Settle(&entry.data); },

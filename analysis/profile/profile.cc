@@ -9,6 +9,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/range_tracker.h"
+#include "analysis/intervals/selected_stacks.h"
+#include "analysis/intervals/stop_name.h"
 #include "analysis/intervals/sums_by_start.h"
 #include "analysis/profile/profile_samples.h"
 #include "analysis/tasks/region_parts.h"
@@ -51,7 +53,7 @@ struct SampleTraits {
 // samples.
 void Weight(const Interner& interner, std::vector<ProfileSample>* samples) {
   struct Group {
-    ProfileSample* time = nullptr;
+    std::vector<ProfileSample*> times;
     std::vector<ProfileSample*> samples;
     uint64_t count = 0;
   };
@@ -61,15 +63,18 @@ void Weight(const Interner& interner, std::vector<ProfileSample>* samples) {
     key.stack = StackId::kNone;
     Group& group = groups[key];
     if (sample.value.count == 0) {
-      group.time = &sample;
+      group.times.push_back(&sample);
     } else {
       group.samples.push_back(&sample);
       group.count += sample.value.count;
     }
   }
   for (auto& [key, group] : groups) {
-    if (group.time == nullptr || group.count == 0) continue;
-    const uint64_t time = static_cast<uint64_t>(std::exchange(group.time->value.time, 0));
+    if (group.count == 0) continue;
+    uint64_t time = 0;
+    for (ProfileSample* const sample : group.times) {
+      time += static_cast<uint64_t>(std::exchange(sample->value.time, 0));
+    }
     // The remainder goes to the first samples, a nanosecond each.
     uint64_t rest = time % group.count;
     for (ProfileSample* const sample : group.samples) {
@@ -88,9 +93,12 @@ void Weight(const Interner& interner, std::vector<ProfileSample>* samples) {
 // What Profile and RegionProfile have in common.
 class internal::ProfileSums {
  public:
-  ProfileSums(Interner* interner, RegionProfile::Options options)
+  ProfileSums(Interner* interner, RegionProfile::Options options,
+              RegionParts::TaskTime task_time = RegionParts::TaskTime::kRegions)
       : interner_(*interner), options_(std::move(options)), row_(internal::RowOf(options_.type)) {
-    if (options_.has_parts()) regions_.emplace(interner, options_.task, options_.region);
+    if (options_.has_parts()) {
+      regions_.emplace(interner, options_.task, task_time, options_.region);
+    }
   }
 
   void Begin(int64_t trace_start, EventFilter::Times window) {
@@ -102,6 +110,7 @@ class internal::ProfileSums {
   void Finish(int64_t end);
 
   absl::Span<const ProfileSample> samples() const { return sorted_; }
+  bool has_regions_of_task() const { return regions_->has_regions_of_task(); }
 
  private:
   using Samples = internal::SumsByStart<SampleTraits>;
@@ -134,6 +143,10 @@ class internal::ProfileSums {
 
   bool CountsReason(StringId reason);
   void AddInterval(const GoInterval& interval, Samples::Entry* entry);
+  // Adds the time of the interval from `begin` to `end`: in stops of the world apart.
+  void AddTime(const GoInterval& interval, int64_t begin, int64_t end, const ProfileKey& key,
+               Samples::Entry* entry);
+  void AddStopOrSample(const Event& event);
   void AddCpuSample(const Event& event);
   void AddAssistEvent(const Event& event);
   void AddAssist(const RuntimeRange& assist);
@@ -151,6 +164,10 @@ class internal::ProfileSums {
   absl::flat_hash_map<GoId, RegionParts::Part> assist_parts_;
   absl::flat_hash_map<GoId, RegionParts::Part> older_assist_parts_;
 
+  // The goroutine that has stopped the world, if one has, and the name of the last stop.
+  GoId stopper_ = GoId::kNone;
+  StringId stop_name_ = StringId::kEmpty;
+
   enum : uint8_t { kUnknown, kCounts, kDoesNotCount };
   std::vector<uint8_t> reasons_;  // By StringId.
 
@@ -166,9 +183,22 @@ void internal::ProfileSums::AddEvents(absl::Span<const Event> events) {
   const bool has_assists = row_.source == SampleSource::kAssists;
   if (!has_samples && !has_assists && !regions_.has_value()) return;
   for (const Event& event : events) {
-    if (regions_.has_value() && options_.filter.Selects(event.goroutine())) regions_->Add(event);
-    if (has_samples && event.kind() == EventKind::kStackSample) AddCpuSample(event);
+    // Any goroutine may end a task.
+    const bool counts =
+        options_.filter.Selects(event.goroutine()) || event.kind() == EventKind::kTaskEnd;
+    if (regions_.has_value() && counts) regions_->Add(event);
+    if (has_samples) AddStopOrSample(event);
     if (has_assists) AddAssistEvent(event);
+  }
+}
+
+void internal::ProfileSums::AddStopOrSample(const Event& event) {
+  if (event.kind() == EventKind::kStackSample) return AddCpuSample(event);
+  if (event.type() == EventType::kSTWBegin) {
+    stopper_ = event.goroutine();
+    stop_name_ = interner_.InternString(internal::StopName(event.range_parts().reason));
+  } else if (event.type() == EventType::kSTWEnd || event.kind() == EventKind::kSync) {
+    stopper_ = GoId::kNone;
   }
 }
 
@@ -179,6 +209,7 @@ void internal::ProfileSums::AddCpuSample(const Event& event) {
   if (!filter.Selects(event.proc()) || !filter.Selects(event.thread())) return;
   if (!filter.times.Has(event.time())) return;
   ProfileKey key = KeyOf(interner_.InternStack(event.stack()), GoState::kRunning, id, event.proc());
+  if (id == stopper_) key.reason = stop_name_;
   if (SetPart(PartNow(id), &key)) samples_.Add(key, ProfileValue{.count = 1}, &samples_.Of(id));
 }
 
@@ -252,20 +283,32 @@ void internal::ProfileSums::AddInterval(const GoInterval& interval, Samples::Ent
     key.woken_by = interval.ended_by.kind;
     key.waker = interval.ended_by.stack;
   }
-  // CPU samples are counted where they are.
-  const uint64_t count = row_.source == SampleSource::kCpuSamples ? 0 : 1;
   // A goroutine may lose its P in a syscall.
   const int64_t until = options_.filter.procs.empty() ? interval.end : interval.proc_until;
-  if (!regions_.has_value()) {
-    const int64_t time = internal::Between(interval.begin, until);
-    return samples_.Add(key, ProfileValue{count, time}, entry);
-  }
+  if (!regions_.has_value()) return AddTime(interval, interval.begin, until, key, entry);
   // Only running intervals are cut, since regions begin and end while their goroutine runs.
   regions_->Cut(interval, [&](int64_t begin, int64_t end, const RegionParts::Part& part) {
     end = std::min(end, until);
     if (begin >= end || !SetPart(part, &key)) return;
-    samples_.Add(key, ProfileValue{count, internal::Between(begin, end)}, entry);
+    AddTime(interval, begin, end, key, entry);
   });
+}
+
+void internal::ProfileSums::AddTime(const GoInterval& interval, int64_t begin, int64_t end,
+                                    const ProfileKey& key, Samples::Entry* entry) {
+  // CPU samples are counted where they are.
+  const uint64_t count = row_.source == SampleSource::kCpuSamples ? 0 : 1;
+  int64_t time = internal::Between(begin, end);
+  bool is_stopped = false;
+  interval.ForEachStop(begin, end, [&](int64_t from, int64_t to, const StopSpan& stop) {
+    ProfileKey stopped = key;
+    stopped.reason = stop.name;
+    if (interval.state == GoState::kRunning) stopped.stack = stop.stack;
+    samples_.Add(stopped, ProfileValue{count, internal::Between(from, to)}, entry);
+    internal::SubtractTime(internal::Between(from, to), &time);
+    is_stopped = true;
+  });
+  if (!is_stopped || time != 0) samples_.Add(key, ProfileValue{count, time}, entry);
 }
 
 void internal::ProfileSums::Merge(ProfileSums& next, const InternerMap& ids) {
@@ -278,6 +321,14 @@ void internal::ProfileSums::Finish(int64_t end) {
   samples_.Finish();
   sorted_ = internal::SortedSamples(samples_.sums(), interner_);
   if (row_.source == SampleSource::kCpuSamples) Weight(interner_, &sorted_);
+  if (options_.filter.stacks.MatchesAll()) return;
+  SelectedStacks stacks(&interner_, options_.filter.stacks);
+  sorted_.erase(std::remove_if(sorted_.begin(), sorted_.end(),
+                               [&](const ProfileSample& sample) {
+                                 return !stacks.Has(sample.key.stack) &&
+                                        !stacks.Has(sample.key.waker);
+                               }),
+                sorted_.end());
 }
 
 Profile::Profile(Interner* interner, Options options)
@@ -294,16 +345,48 @@ void Profile::Merge(Profile&& next, const InternerMap& ids) { impl_->Merge(*next
 void Profile::Finish(int64_t end) { impl_->Finish(end); }
 absl::Span<const ProfileSample> Profile::samples() const { return impl_->samples(); }
 
+// Whether the task has regions is known only at the end, so both are added up.
+class RegionProfile::Impl {
+ public:
+  Impl(Interner* interner, const Options& options)
+      : in_regions_(interner, options),
+        has_owner_(options.task.has_value() && options.region.empty()) {
+    if (has_owner_) of_owner_.emplace(interner, options, RegionParts::TaskTime::kOwner);
+  }
+
+  template <class Call>
+  void ForEach(const Call& call) {
+    call(in_regions_);
+    if (has_owner_) call(*of_owner_);
+  }
+
+  absl::Span<const ProfileSample> samples() const {
+    const bool is_of_owner = has_owner_ && !in_regions_.has_regions_of_task();
+    return is_of_owner ? of_owner_->samples() : in_regions_.samples();
+  }
+
+ private:
+  internal::ProfileSums in_regions_;
+  const bool has_owner_;
+  std::optional<internal::ProfileSums> of_owner_;
+};
+
 RegionProfile::RegionProfile(Interner* interner, Options options)
-    : impl_(std::make_unique<internal::ProfileSums>(interner, std::move(options))) {}
+    : impl_(std::make_unique<Impl>(interner, options)) {}
 RegionProfile::~RegionProfile() = default;
 
 void RegionProfile::Begin(int64_t trace_start, EventFilter::Times window) {
-  impl_->Begin(trace_start, window);
+  impl_->ForEach([&](internal::ProfileSums& sums) { sums.Begin(trace_start, window); });
 }
-void RegionProfile::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
-void RegionProfile::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
-void RegionProfile::Finish(int64_t end) { impl_->Finish(end); }
+void RegionProfile::AddEvents(absl::Span<const Event> events) {
+  impl_->ForEach([&](internal::ProfileSums& sums) { sums.AddEvents(events); });
+}
+void RegionProfile::AddGoroutine(const GoInterval& interval) {
+  impl_->ForEach([&](internal::ProfileSums& sums) { sums.AddGoroutine(interval); });
+}
+void RegionProfile::Finish(int64_t end) {
+  impl_->ForEach([&](internal::ProfileSums& sums) { sums.Finish(end); });
+}
 absl::Span<const ProfileSample> RegionProfile::samples() const { return impl_->samples(); }
 
 }  // namespace gotrace

@@ -104,7 +104,8 @@ TEST(Profile, SumsToTheTimesOfPs) {
       return reader.ok() ? ReadInto(*reader, sinks) : reader.status();
     };
     AnalysisSink procs(
-        [](Interner* /*interner*/) { return std::make_unique<ProcStats>(EventFilter()); }, {});
+        [](Interner* interner) { return std::make_unique<ProcStats>(interner, EventFilter()); },
+        {});
     Interner interner;
     IntervalLog log(&interner);
     StateTracker tracker(&interner, &log);
@@ -175,9 +176,9 @@ TEST(Profile, SumsToTheTimesOfGoroutines) {
       return sum;
     };
     EXPECT_EQ(sum(*wall), times.total);
-    EXPECT_EQ(sum(*off), times.total - times.running);
-    EXPECT_EQ(sum(*on), times.running);
-    EXPECT_EQ(sum(*sched), times.runnable);
+    EXPECT_EQ(sum(*off), times.total - times.RunningWithStops());
+    EXPECT_EQ(sum(*on), times.RunningWithStops());
+    EXPECT_EQ(sum(*sched), times.RunnableWithStops());
     EXPECT_EQ(sum(*syscall), times.syscall + times.syscall_blocked);
   }
 }
@@ -255,15 +256,16 @@ TEST(Profile, SharesTimeOutByTheNumberOfSamples) {
     std::vector<ProfileValue> stacks;
   };
   std::map<std::pair<std::string, uint64_t>, int> shares;
+  using GroupKey = std::pair<StringId, StringId>;  // The start, and why the world was stopped.
   for (const char* name : {"go1.22-cpuprofile.trace", "go1.27-cpuprofile.trace"}) {
     const std::string bytes = ReadTestTrace(name);
     absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
     ASSERT_TRUE(reader.ok());
     const std::unique_ptr<AnalysisSink> sink = MakeSink(OptionsOf(ProfileType::kOnCpu));
     ASSERT_TRUE(ReadInto(*reader, {sink.get()}).ok());
-    std::map<StringId, Group> groups;
+    std::map<GroupKey, Group> groups;
     for (const auto& [key, value] : SamplesOf(*sink)) {
-      Group& group = groups[key.start];
+      Group& group = groups[{key.start, key.reason}];
       group.time += value.time;
       group.count += value.count;
       if (value.count > 0) group.stacks.push_back(value);
@@ -296,6 +298,44 @@ TEST(Profile, OneSampleHasAllTheTime) {
   ASSERT_TRUE(sink->Finish().ok());
   ASSERT_EQ(SamplesOf(*sink).size(), 1u);
   EXPECT_EQ(SamplesOf(*sink)[0].value, (ProfileValue{.count = 1, .time = 12}));
+}
+
+// G 7 stops the world from 10 to 30, in which G 8 is ready and a CPU sample is taken.
+TEST(Profile, TellsStopsOfTheWorldApart) {
+  using enum EventType;
+  BuiltEvents events;
+  events.Sync(0, 1);
+  events.Go(kGoStatus, 1, 0, 7, GoState::kUndetermined, GoState::kRunning);
+  events.Go(kGoStatus, 2, -1, 8, GoState::kUndetermined, GoState::kRunnable);
+  events.Push(events.Builder(kSTWBegin, 10, 0, 7)
+                  .Reason("read mem stats")
+                  .Stack({{1, "main.stats", "/src/main.go", 10}}));
+  events.Push(events.Builder(kCPUSample, 20, 0, 7).Stack({{2, "main.read", "/src/main.go", 20}}));
+  events.Push(events.Builder(kSTWEnd, 30, 0, 7).Reason("read mem stats"));
+  events.Go(kGoStart, 40, 1, 8, GoState::kRunnable, GoState::kRunning);
+  events.Sync(50, 2);
+  const auto times_of = [&](ProfileType type) {
+    const std::unique_ptr<AnalysisSink> sink = MakeSink(OptionsOf(type));
+    sink->Add(events.events());
+    EXPECT_TRUE(sink->Finish().ok());
+    std::map<std::string, int64_t> times;
+    for (const auto& [key, value] : SamplesOf(*sink)) {
+      times[absl::StrCat(GoStateName(key.state), ", ", sink->interner().String(key.reason), ", ",
+                         StackText(key.stack, sink->interner()))] += value.time;
+    }
+    return times;
+  };
+  const std::string stop = "world stopped (read mem stats)";
+  EXPECT_EQ(
+      times_of(ProfileType::kWall),
+      (std::map<std::string, int64_t>{{"Running, , ", 30 + 10},
+                                      {absl::StrCat("Running, ", stop, ", main.stats:10;"), 20},
+                                      {"Runnable, , ", 20},
+                                      {absl::StrCat("Runnable, ", stop, ", "), 20}}));
+  EXPECT_EQ(
+      times_of(ProfileType::kOnCpu),
+      (std::map<std::string, int64_t>{{"Running, , ", 30 + 10},
+                                      {absl::StrCat("Running, ", stop, ", main.read:20;"), 20}}));
 }
 
 TEST(Profile, TellsLabelsApart) {

@@ -196,6 +196,143 @@ TEST(CompareTraces, NeedsABase) {
   EXPECT_TRUE(Compare(a, a).empty());
 }
 
+TraceMetricValue FindPlace(const Metrics& metrics, TraceMetric metric, absl::string_view function,
+                           absl::string_view reason) {
+  for (const TraceMetricValue& value : metrics->values()) {
+    if (value.metric == metric && metrics.names().String(value.function) == function &&
+        metrics.names().String(value.reason) == reason) {
+      return value;
+    }
+  }
+  return {};
+}
+
+// A goroutine waits for a lock for `lock` ns, then 300 ns for a channel, and is in a syscall for 50
+// ns, all in one function. One of the runtime waits for a P for 500 ns.
+Metrics MeasurePlaces(int64_t lock) {
+  using enum EventType;
+  const StackFrame get = {2, "main.get", "/src/get.go", 7};
+  const StackFrame work = {3, "main.work", "/src/work.go", 8};
+  const StackFrame mutex[] = {{1, "sync.(*Mutex).Lock", "", 1}, get, work};
+  const StackFrame receive[] = {{1, "runtime.chanrecv1", "", 1}, get, work};
+  const StackFrame call[] = {{1, "syscall.Fsync", "", 1}, get, work};
+  const StackFrame sweep[] = {{1, "runtime.bgsweep", "", 1}};
+  BuiltEvents events;
+  events.Sync(0, 1);
+  events.Go(kGoStatus, 0, 0, 1, GoState::kUndetermined, GoState::kRunning);
+  events.Push(events.Builder(kGoStatusStack, 0)
+                  .Transition(GoId{2}, GoState::kUndetermined, GoState::kWaiting)
+                  .Stack(sweep));
+  const auto block = [&](int64_t time, absl::string_view reason, absl::Span<const StackFrame> stack,
+                         int64_t length) {
+    events.Push(events.Builder(kGoBlock, time, 0, 1)
+                    .Transition(GoId{1}, GoState::kRunning, GoState::kWaiting)
+                    .Reason(reason)
+                    .Stack(stack));
+    events.GoBy(-1, kGoUnblock, time + length, 0, 1, GoState::kWaiting, GoState::kRunnable);
+    events.Go(kGoStart, time + length + 10, 0, 1, GoState::kRunnable, GoState::kRunning);
+  };
+  block(100, "sync", mutex, lock);
+  block(1000, "chan receive", receive, 300);
+  events.Push(events.Builder(kGoSyscallBegin, 1500, 0, 1)
+                  .Transition(GoId{1}, GoState::kRunning, GoState::kSyscall)
+                  .Stack(call));
+  events.Go(kGoSyscallEnd, 1550, 0, 1, GoState::kSyscall, GoState::kRunning);
+  events.GoBy(1, kGoUnblock, 1600, 0, 2, GoState::kWaiting, GoState::kRunnable);
+  events.Go(kGoStart, 2100, 1, 2, GoState::kRunnable, GoState::kRunning);
+  events.Sync(3000, 2);
+  Metrics metrics;
+  metrics.sink->Add(events.events());
+  EXPECT_TRUE(metrics.sink->Finish().ok());
+  return metrics;
+}
+
+TEST(TraceMetrics, HaveWaitsByPlaceWithLocksApart) {
+  const Metrics metrics = MeasurePlaces(200);
+  const TraceMetricValue lock = FindPlace(metrics, TraceMetric::kLockWaits, "main.get", "sync");
+  EXPECT_EQ(lock.value, 200);
+  EXPECT_EQ(metrics.names().String(lock.library), "sync.(*Mutex).Lock");
+  const TraceMetricValue other =
+      FindPlace(metrics, TraceMetric::kOtherWaits, "main.get", "chan receive");
+  EXPECT_EQ(other.value, 300);
+  EXPECT_EQ(metrics.names().String(other.library), "");
+  const TraceMetricValue call = FindPlace(metrics, TraceMetric::kCalls, "main.get", "");
+  EXPECT_EQ(call.value, 50);
+  EXPECT_EQ(metrics.names().String(call.library), "syscall.Fsync");
+  EXPECT_EQ(Find(metrics, TraceMetric::kLockWaits, "(all)").value, 200);
+  EXPECT_EQ(Find(metrics, TraceMetric::kOtherWaits, "(all)").value, 300);
+  EXPECT_EQ(Find(metrics, TraceMetric::kCalls, "(all)").value, 50);
+  // Waits of the runtime for a P have a row of their own.
+  EXPECT_EQ(Find(metrics, TraceMetric::kLatencyP99, "(all)").value, 10);
+  EXPECT_EQ(Find(metrics, TraceMetric::kLatencyP99, "(all)").count, 2);
+  EXPECT_EQ(Find(metrics, TraceMetric::kLatencyP99, "runtime.bgsweep").value, 500);
+}
+
+// The lock takes three times as long, and nothing else differs in where goroutines wait.
+TEST(CompareTraces, NamesTheLockThatTakesLonger) {
+  const Metrics a = MeasurePlaces(200);
+  const Metrics b = MeasurePlaces(600);
+  size_t places = 0;
+  for (const MetricChange& change : Compare(a, b)) {
+    if (change.metric < TraceMetric::kLockWaits) continue;
+    ++places;
+    EXPECT_EQ(change.metric, TraceMetric::kLockWaits);
+    EXPECT_NEAR(change.a, 200e9 / 3000, 1);
+    EXPECT_NEAR(change.b, 600e9 / 3000, 1);
+    EXPECT_NEAR(change.weight, 2 / 3.0, 1e-6);
+    EXPECT_EQ(change.function, change.of_all ? "" : "main.get");
+    EXPECT_EQ(change.library, change.of_all ? "" : "sync.(*Mutex).Lock");
+    EXPECT_EQ(change.reason, change.of_all ? "" : "sync");
+  }
+  EXPECT_EQ(places, 2);
+}
+
+// Tasks of two types, of which one takes longer than before.
+TEST(CompareTraces, HasTasksAndRegionsByType) {
+  using enum EventType;
+  const auto measure = [](int64_t length) {
+    BuiltEvents events;
+    events.Sync(0, 1);
+    events.Go(kGoStatus, 0, 0, 1, GoState::kUndetermined, GoState::kRunning);
+    const auto task = [&](uint64_t id, absl::string_view type, int64_t begin, int64_t end) {
+      events.Push(events.Builder(kUserTaskBegin, begin, 0, 1).Task(TaskId{id}).TaskType(type));
+      if (type == "request") {
+        events.Push(
+            events.Builder(kUserRegionBegin, begin, 0, 1).Task(TaskId{id}).RegionType("all"));
+        events.Push(events.Builder(kUserRegionEnd, end, 0, 1).Task(TaskId{id}).RegionType("all"));
+      }
+      events.Push(events.Builder(kUserTaskEnd, end, 0, 1).Task(TaskId{id}).TaskType(type));
+    };
+    for (uint64_t i = 0; i < 3; ++i) {
+      const auto begin = static_cast<int64_t>(1000 * i);
+      task(2 * i + 1, "request", begin + 10, begin + 10 + length);
+      task(2 * i + 2, "audit", begin + 900, begin + 964);
+    }
+    events.Sync(4000, 2);
+    Metrics metrics;
+    metrics.sink->Add(events.events());
+    EXPECT_TRUE(metrics.sink->Finish().ok());
+    return metrics;
+  };
+  const Metrics a = measure(64);
+  const Metrics b = measure(256);
+  std::map<std::pair<TraceMetric, std::string>, std::pair<double, double>> found;
+  for (const MetricChange& change : Compare(a, b)) {
+    if (change.metric < TraceMetric::kTaskP50) continue;
+    found[{change.metric, change.type}] = {change.a, change.b};
+    EXPECT_FALSE(change.of_all);
+    // Half of the tasks, and all of the regions, are of the type.
+    EXPECT_NEAR(change.weight, change.type == "request" ? 0.375 : 0.75, 1e-9);
+  }
+  const std::map<std::pair<TraceMetric, std::string>, std::pair<double, double>> expected = {
+      {{TraceMetric::kTaskP50, "request"}, {64, 256}},
+      {{TraceMetric::kTaskP99, "request"}, {64, 256}},
+      {{TraceMetric::kRegionP50, "all"}, {64, 256}},
+      {{TraceMetric::kRegionP99, "all"}, {64, 256}},
+  };
+  EXPECT_EQ(found, expected);
+}
+
 TEST(TraceMetrics, HaveWhatWasAllocated) {
   const auto read = [](const std::string& name, EventSink* sink) {
     const std::string bytes = ReadTestTrace(name);
@@ -275,8 +412,8 @@ TEST(TraceMetrics, AreThoseOfGoroutineStats) {
     for (const GoroutineGroup& group : stats->groups()) {
       const std::string name(stats.names().String(group.name));
       const std::pair<TraceMetric, int64_t> expected[] = {
-          {TraceMetric::kRunning, group.times.running},
-          {TraceMetric::kRunnable, group.times.runnable},
+          {TraceMetric::kRunning, group.times.RunningWithStops()},
+          {TraceMetric::kRunnable, group.times.RunnableWithStops()},
           {TraceMetric::kBlocked, group.times.BlockedTotal()},
           {TraceMetric::kSyscall, group.times.syscall + group.times.syscall_blocked},
       };

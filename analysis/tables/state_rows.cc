@@ -39,11 +39,13 @@ StringId NameOf(const std::vector<StringId>& names, Enum value) {
 
 }  // namespace
 
-void StateTimes::Add(GoState state, int64_t time) {
+void StateTimes::Add(GoState state, int64_t time, int64_t stopped) {
   switch (state) {
     case GoState::kRunning:
+      AddTime(stopped, &stopped_running);
       return AddTime(time, &running);
     case GoState::kRunnable:
+      AddTime(stopped, &stopped_runnable);
       return AddTime(time, &runnable);
     case GoState::kWaiting:
       return AddTime(time, &waiting);
@@ -59,11 +61,17 @@ void StateTimes::Add(const StateTimes& other) {
   AddTime(other.runnable, &runnable);
   AddTime(other.waiting, &waiting);
   AddTime(other.syscall, &syscall);
+  AddTime(other.stopped_running, &stopped_running);
+  AddTime(other.stopped_runnable, &stopped_runnable);
 }
 
 StateTimes StateTimes::Since(const StateTimes& before) const {
-  return {Between(before.running, running), Between(before.runnable, runnable),
-          Between(before.waiting, waiting), Between(before.syscall, syscall)};
+  return {Between(before.running, running),
+          Between(before.runnable, runnable),
+          Between(before.waiting, waiting),
+          Between(before.syscall, syscall),
+          Between(before.stopped_running, stopped_running),
+          Between(before.stopped_runnable, stopped_runnable)};
 }
 
 StateRows::StateRows(Interner* interner, StackRows* stacks, TableOutput* output)
@@ -107,6 +115,7 @@ void StateRows::Add(const Event& event) {
     TrackIdleProc(event);
   }
   if (!has_regions_) return;
+  TrackStop(event);
   switch (event.kind()) {
     case EventKind::kRegionBegin:
       return BeginRegion(event);
@@ -122,6 +131,19 @@ void StateRows::Add(const Event& event) {
     default:
       return;
   }
+}
+
+// As the StateTracker does.
+void StateRows::TrackStop(const Event& event) {
+  const bool begins = event.type() == EventType::kSTWBegin;
+  if (!begins && event.type() != EventType::kSTWEnd && event.kind() != EventKind::kSync) return;
+  if (stopper_ != GoId::kNone) {
+    Goroutine& goroutine = Of(stopper_);
+    const int64_t time = Between(std::max(stop_begin_, goroutine.since), event.time());
+    AddTime(std::max<int64_t>(time, 0), &goroutine.stopped);
+  }
+  stopper_ = begins ? event.goroutine() : GoId::kNone;
+  stop_begin_ = event.time();
 }
 
 StateRows::Goroutine& StateRows::Of(GoId id) {
@@ -151,8 +173,9 @@ void StateRows::AddGoroutine(const GoInterval& interval) {
   }
   if (!row.name.has_value()) row.name = NameOrNull(interner_.RootFunctionId(interval.stack));
   const int64_t duration = static_cast<int64_t>(interval.duration());
-  goroutine.times.Add(interval.state, duration);
+  goroutine.times.Add(interval.state, duration, interval.StoppedSince(interval.begin));
   goroutine.since = interval.end;
+  goroutine.stopped = 0;
   ++row.transitions;
   if (interval.state == GoState::kRunnable) {
     row.max_runnable_ns = std::max(row.max_runnable_ns, duration);
@@ -193,6 +216,14 @@ void StateRows::AddGStatesRow(const GoInterval& interval) {
   row.waker_g = IdOrNull(interval.ended_by.goroutine);
   row.waker_stack_id = stacks_.IdOf(interval.ended_by.stack);
   row.ended_by = NameOf(causes_, interval.ended_by.kind);
+  int64_t longest = 0;
+  interval.ForEachStop([&](int64_t begin, int64_t end, const StopSpan& stop) {
+    const int64_t time = Between(begin, end);
+    AddTime(time, &row.stopped_ns);
+    if (time <= longest) return;
+    longest = time;
+    row.stop_reason = NameOrNull(stop.reason);
+  });
   output_.Add(row);
 }
 
@@ -304,7 +335,7 @@ void StateRows::CountState(const GoInterval& interval) {
 
 StateTimes StateRows::TimesNow(const Goroutine& goroutine, int64_t now) {
   StateTimes times = goroutine.times;
-  times.Add(GoState::kRunning, Between(goroutine.since, now));
+  times.Add(GoState::kRunning, Between(goroutine.since, now), goroutine.stopped);
   return times;
 }
 

@@ -30,9 +30,11 @@ struct StateTimes {
   int64_t runnable = 0;
   int64_t waiting = 0;
   int64_t syscall = 0;
+  int64_t stopped_running = 0;  // The parts of `running` and `runnable` in stops of the world.
+  int64_t stopped_runnable = 0;
 
-  // Adds a time in the state.
-  void Add(GoState state, int64_t time);
+  // Adds a time in the state, and the part of it in stops of the world.
+  void Add(GoState state, int64_t time, int64_t stopped);
   void Add(const StateTimes& other);
 
   // Returns the times that were added since `before`.
@@ -45,6 +47,8 @@ struct StateTimes {
     row->runnable_ns = runnable;
     row->waiting_ns = waiting;
     row->syscall_ns = syscall;
+    row->stopped_running_ns = stopped_running;
+    row->stopped_runnable_ns = stopped_runnable;
   }
 };
 
@@ -98,6 +102,7 @@ class StateRows final : public IntervalConsumer {
     bool is_seen = false;  // Whether there was an interval.
     StateTimes times;      // Of the intervals.
     int64_t since = 0;     // The end of the last interval, or the begin of the first one.
+    int64_t stopped = 0;   // How long it had stopped the world since then.
     StackId last_stack = StackId::kNone;
     Regions regions;
   };
@@ -115,6 +120,9 @@ class StateRows final : public IntervalConsumer {
 
   // Returns the time since which the P exists; nullopt if GOMAXPROCS is too small for it.
   std::optional<int64_t> ExistsSince(ProcId proc) const;
+
+  // Adds up how long goroutines stop the world.
+  void TrackStop(const Event& event);
 
   // Keeps track of which Ps are idle.
   void TrackIdleProc(const Event& event);
@@ -155,6 +163,8 @@ class StateRows final : public IntervalConsumer {
   const Event* event_ = nullptr;  // The event that ends the intervals passed by the tracker.
   std::optional<int64_t> begin_;  // Of the trace.
   DenseTable<Goroutine> goroutines_{kSlotsForGoroutines};
+  GoId stopper_ = GoId::kNone;  // The goroutine that has stopped the world, if one has,
+  int64_t stop_begin_ = 0;      // and since when.
   SumsByStart<HistogramTraits> states_;
   TaskTable tasks_;
   absl::flat_hash_map<TaskId, StateTimes> task_times_;

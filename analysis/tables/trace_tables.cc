@@ -1,8 +1,10 @@
 #include "gotrace/trace_tables.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "analysis/core/time_sums.h"
@@ -18,6 +20,7 @@
 #include "gotrace/states.h"
 #include "gotrace/version.h"
 #include "parser/event/event_access.h"
+#include "util/quote.h"
 
 namespace gotrace {
 
@@ -210,6 +213,9 @@ void TraceTables::Impl::AddOther(const Event& event) {
       row.category = NameOrNull(interner_.InternString(log.category));
       row.message = log.message;
       row.stack_id = stacks_.IdOf(event.stack());
+      const std::string hex =
+          internal::IsUtf8(log.message) ? "" : absl::BytesToHexString(log.message);
+      if (!hex.empty()) row.message_hex = hex;
       return output_.Add(row);
     }
     case EventKind::kSync:

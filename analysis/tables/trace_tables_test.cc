@@ -171,16 +171,19 @@ const Stats& StatsOf(const AnalysisSink& sink) {
   return static_cast<const Stats&>(sink.analysis());
 }
 
-// What the columns of times have: running, runnable, waiting, syscall.
-using Times = std::array<int64_t, 4>;
+// What the columns of times have: running, runnable, waiting, syscall, stopped while running, and
+// stopped while runnable.
+using Times = std::array<int64_t, 6>;
 
 Times TimesOf(const ExecutionTimes& times) {
-  return {times.running, times.runnable, times.BlockedTotal(),
-          times.syscall + times.syscall_blocked};
+  return {times.RunningWithStops(), times.RunnableWithStops(),
+          times.BlockedTotal(),     times.syscall + times.syscall_blocked,
+          times.stopped_running,    times.stopped_runnable};
 }
 Times TimesOf(const Row& row) {
-  return {row.Number("running_ns"), row.Number("runnable_ns"), row.Number("waiting_ns"),
-          row.Number("syscall_ns")};
+  return {row.Number("running_ns"),         row.Number("runnable_ns"),
+          row.Number("waiting_ns"),         row.Number("syscall_ns"),
+          row.Number("stopped_running_ns"), row.Number("stopped_runnable_ns")};
 }
 void AddTo(const Times& times, Times* sum) {
   for (size_t i = 0; i < times.size(); ++i) (*sum)[i] += times[i];
@@ -284,6 +287,11 @@ TEST(TraceTables, HaveTheTimesOfGoroutines) {
       ASSERT_NE(state, states.end());
       Times times = {};
       times[state - states.begin()] = row.Number("dur_ns");
+      const int64_t stopped = row.Number("stopped_ns");
+      EXPECT_EQ(stopped > 0, row.Cell("stop_reason").has_value());
+      EXPECT_TRUE(stopped == 0 || row.Text("state") == "Running" ||
+                  row.Text("state") == "Runnable");
+      times[row.Text("state") == "Running" ? 4 : 5] = stopped;
       AddTo(times, &of_states[row.Number("g")]);
     }
     EXPECT_EQ(of_states, expected);
@@ -376,14 +384,15 @@ std::map<int64_t, int64_t> IdleTimes(Rows* rows) {
 
 std::unique_ptr<AnalysisSink> ProcSink() {
   return std::make_unique<AnalysisSink>(
-      [](Interner*) { return std::make_unique<ProcStats>(EventFilter()); },
+      [](Interner* interner) { return std::make_unique<ProcStats>(interner, EventFilter()); },
       AnalysisSink::Options());
 }
 
 std::map<int64_t, int64_t> IdleTimes(const AnalysisSink& sink) {
   std::map<int64_t, int64_t> times;
   for (const ProcUse& use : StatsOf<ProcStats>(sink).procs()) {
-    if (use.times.idle > 0) times[use.proc.value] = use.times.idle;
+    const int64_t idle = use.times.idle + use.times.stopped;
+    if (idle > 0) times[use.proc.value] = idle;
   }
   return times;
 }
@@ -808,6 +817,41 @@ TEST(TraceTables, SayWhatEndedAState) {
                 "g=1 begin_ns=NULL end_ns=NULL creator_g=NULL running_ns=45 runnable_ns=55 "
                 "waiting_ns=0 transitions=4 max_runnable_ns=40 last_state=Runnable "
                 "last_reason=preempted last_state_ns=40"}));
+}
+
+// A goroutine stops the world in a region, and is ready when another one does.
+TEST(TraceTables, HaveStopsOfTheWorld) {
+  using enum EventType;
+  BuiltEvents trace;
+  trace.Sync(0, 1);
+  trace.Go(kGoStatus, 1, 0, 1, GoState::kUndetermined, GoState::kRunning);
+  trace.Push(trace.Builder(kUserRegionBegin, 5, 0, 1).Task(TaskId{5}).RegionType("r"));
+  trace.Push(trace.Builder(kSTWBegin, 10, 0, 1).Reason("read mem stats"));
+  trace.Push(trace.Builder(kSTWEnd, 30, 0, 1).Reason("read mem stats"));
+  trace.Go(kGoStop, 35, 0, 1, GoState::kRunning, GoState::kRunnable, "preempted");
+  trace.Push(trace.Builder(kSTWBegin, 40, 1, 2).Reason("GC sweep termination"));
+  trace.Push(trace.Builder(kSTWEnd, 50, 1, 2).Reason("GC sweep termination"));
+  trace.Go(kGoStart, 55, 0, 1, GoState::kRunnable, GoState::kRunning);
+  trace.Push(trace.Builder(kUserRegionEnd, 60, 0, 1).Task(TaskId{5}).RegionType("r"));
+  trace.Sync(100, 2);
+  Rows rows = TablesOf(trace, AllOfThem());
+  std::vector<std::string> states;
+  for (const Row& row : rows.of(TableId::kGStates)) {
+    states.push_back(row.Show({"state", "dur_ns", "stopped_ns", "stop_reason"}));
+  }
+  EXPECT_EQ(states, (std::vector<std::string>{
+                        "state=Running dur_ns=35 stopped_ns=20 stop_reason=read mem stats",
+                        "state=Runnable dur_ns=20 stopped_ns=10 stop_reason=GC sweep termination",
+                        "state=Running dur_ns=45 stopped_ns=0 stop_reason=NULL"}));
+  for (const auto& [table, running] :
+       {std::pair(TableId::kGoroutines, 80), std::pair(TableId::kRegions, 35),
+        std::pair(TableId::kTasks, 35)}) {
+    ASSERT_EQ(rows.of(table).size(), 1);
+    EXPECT_EQ(rows.of(table)[0].Show(
+                  {"running_ns", "runnable_ns", "stopped_running_ns", "stopped_runnable_ns"}),
+              absl::StrCat("running_ns=", running,
+                           " runnable_ns=20 stopped_running_ns=20 stopped_runnable_ns=10"));
+  }
 }
 
 // Where events are missing, a goroutine may begin though the one with its id has not ended.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -13,6 +14,7 @@
 #include "absl/container/inlined_vector.h"
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/range_tracker.h"
+#include "analysis/intervals/start_function.h"
 #include "analysis/profile/profile_samples.h"
 #include "analysis/tasks/region_tracker.h"
 #include "analysis/tasks/task_table.h"
@@ -27,6 +29,7 @@ using internal::RangeTracker;
 using internal::RegionRecord;
 using internal::RegionTracker;
 using internal::RuntimeRange;
+using internal::StartFunction;
 
 namespace {
 
@@ -52,14 +55,30 @@ static_assert(sizeof(StateSpan) == 40);
 
 struct Lifetime {
   int64_t begin = 0;
-  StringId start = StringId::kEmpty;
+  StringId start = StringId::kEmpty;  // Set by Finish().
+  StartFunction start_function;
   Slot creator = kNoSlot;  // kNoSlot if unknown, or if it began before the part read.
   StackId creator_stack = StackId::kNone;
+  bool is_new = false;     // Whether it was created in the part read,
+  bool has_ended = false;  // and whether it ended there.
+};
+
+// A time from which on the innermost region of a goroutine is another one.
+struct RegionMark {
+  int64_t time = 0;
+  StringId type = StringId::kEmpty;  // kEmpty outside of regions.
+  StackId stack = StackId::kNone;    // Where the goroutine was then.
 };
 
 struct TimeSpan {
   int64_t begin = 0;
   int64_t end = 0;
+};
+
+// A part of a state in which the world was stopped.
+struct StopPart : TimeSpan {
+  StringId name;  // StopSpan::name.
+  StackId stack;  // Where the goroutine stopped the world, if it did.
 };
 
 struct Goroutine {
@@ -88,6 +107,19 @@ struct Position {
   uint64_t depth = 0;
 };
 
+// Calls `use` with each of a goroutine's spans that overlaps the time from `begin` to `end`, last
+// one first.
+template <class Span, class Use>
+void ForEachBackwards(const absl::flat_hash_map<Slot, std::vector<Span>>& spans_of, Slot goroutine,
+                      int64_t begin, int64_t end, const Use& use) {
+  const auto found = spans_of.find(goroutine);
+  if (found == spans_of.end()) return;
+  const std::vector<Span>& spans = found->second;
+  auto span = absl::c_lower_bound(spans, end,
+                                  [](const Span& one, int64_t time) { return one.begin < time; });
+  while (span != spans.begin() && (--span)->end > begin) use(*span);
+}
+
 // Appends a span, or if it begins before the last one ends, the rest of it.
 template <class Span>
 void AppendInOrder(Span span, std::vector<Span>* spans) {
@@ -114,6 +146,7 @@ class CriticalPaths::Impl {
 
   absl::Span<const PathSpan> tasks() const { return tasks_; }
   absl::Span<const PathSpan> regions() const { return regions_; }
+  std::vector<PathSpan> goroutines() const;
   std::optional<PathSpan> SpanOf(GoId id) const;
 
   // Calls `emit` with the pieces of the path, last one first.
@@ -126,6 +159,7 @@ class CriticalPaths::Impl {
  private:
   void BeginRegion(const Event& event);
   void EndRegion(const Event& event);
+  void MarkRegion(GoId goroutine, const RegionMark& mark);
   void AddAssist(const RuntimeRange& assist);
   void AddTurn(const GoInterval& interval, Slot goroutine);
 
@@ -139,7 +173,8 @@ class CriticalPaths::Impl {
   // Returns whether the goroutine was not waiting at `time`, and so can have caused an event then.
   bool IsAwake(Slot goroutine, int64_t time) const;
 
-  // Calls `emit` with the state_span from `begin` to `position.to`, split at mark assists.
+  // Calls `emit` with the state_span from `begin` to `position.to`, split at stops of the world, at
+  // mark assists, and where regions change.
   template <class Emit>
   void EmitStateSpan(const Position& position, const StateSpan& state_span, int64_t begin,
                      const Emit& emit) const;
@@ -167,10 +202,12 @@ class CriticalPaths::Impl {
                        {EventType::kGCMarkAssistBegin},
                        [this](const RuntimeRange& assist) { AddAssist(assist); }};
   absl::flat_hash_map<Slot, std::vector<TimeSpan>> assists_;
+  absl::flat_hash_map<Slot, std::vector<StopPart>> stops_;
 
   internal::TaskTable task_table_;
   std::vector<RegionEntry> region_entries_;  // In the order of their first events.
-  absl::flat_hash_map<GoId, RegionTracker<size_t>> open_regions_;  // With places in that order.
+  absl::flat_hash_map<GoId, RegionTracker<size_t>> open_regions_;    // With places in that order.
+  absl::flat_hash_map<Slot, std::vector<RegionMark>> region_marks_;  // In order of time.
   std::vector<PathSpan> tasks_;
   std::vector<PathSpan> regions_;
 
@@ -217,16 +254,39 @@ void CriticalPaths::Impl::BeginRegion(const Event& event) {
   auto& region = open_regions_[event.goroutine()].Begin(event, &interner_);
   region.data = region_entries_.size();
   region_entries_.push_back({region});
+  if (!options_.by_region) return;
+  MarkRegion(event.goroutine(), {event.time(), region.type, interner_.InternStack(event.stack())});
 }
 
 void CriticalPaths::Impl::EndRegion(const Event& event) {
   const StackId stack = interner_.InternStack(event.stack());
-  const auto region = open_regions_[event.goroutine()].End(event, &interner_);
+  RegionTracker<size_t>& open = open_regions_[event.goroutine()];
+  const auto region = open.End(event, &interner_);
   if (region.begin.has_value()) {
     region_entries_[region.data] = {region, stack};
   } else {
     region_entries_.push_back({region, stack});
   }
+  if (!options_.by_region) return;
+  if (!region.begin.has_value()) {
+    // It was around everything before.
+    std::vector<RegionMark>& marks = region_marks_[SlotOf(event.goroutine())];
+    for (RegionMark& mark : marks) {
+      if (mark.type == StringId::kEmpty) mark.type = region.type;
+    }
+    marks.insert(marks.begin(), {first_time_, region.type, StackId::kNone});
+  }
+  const StringId around = open.open().empty() ? StringId::kEmpty : open.open().back().type;
+  MarkRegion(event.goroutine(), {event.time(), around, stack});
+}
+
+void CriticalPaths::Impl::MarkRegion(GoId goroutine, const RegionMark& mark) {
+  if (goroutine == GoId::kNone) return;
+  std::vector<RegionMark>& marks = region_marks_[SlotOf(goroutine)];
+  // Times go back only in a damaged trace.
+  if (!marks.empty() && mark.time < marks.back().time) return;
+  const StringId before = marks.empty() ? StringId::kEmpty : marks.back().type;
+  if (mark.type != before) marks.push_back(mark);
 }
 
 void CriticalPaths::Impl::AddAssist(const RuntimeRange& assist) {
@@ -261,14 +321,20 @@ void CriticalPaths::Impl::AddGoroutine(const GoInterval& interval) {
     life.begin = interval.begin;
     life.creator = creator;
     life.creator_stack = interval.begun_by.stack;
+    life.is_new = interval.starts_life;
   }
   Lifetime& life = goroutine.lives.back();
-  if (life.start == StringId::kEmpty) life.start = interner_.RootFunctionId(interval.stack);
+  life.start_function.Learn(interner_, interval.stack);
   if (options_.keep_procs) AddTurn(interval, slot);
-  goroutine.has_ended = interval.ends_life;
+  interval.ForEachStop([&](int64_t begin, int64_t end, const StopSpan& stop) {
+    const StackId stack = interval.state == GoState::kRunning ? stop.stack : StackId::kNone;
+    AppendInOrder<StopPart>({{begin, end}, stop.name, stack}, &stops_[slot]);
+  });
+  goroutine.has_ended = life.has_ended = interval.ends_life;
   if (!interval.ends_life) return;
   const auto open = open_regions_.find(interval.goroutine);
   if (open == open_regions_.end()) return;
+  if (options_.by_region) MarkRegion(interval.goroutine, {.time = interval.end});
   open->second.EndAll(interval.end,
                       [&](const auto& region) { region_entries_[region.data] = {region}; });
   open_regions_.erase(open);
@@ -297,6 +363,11 @@ bool CriticalPaths::Impl::SetTimes(std::optional<int64_t> begin, std::optional<i
 void CriticalPaths::Impl::Finish(int64_t end) {
   end_ = end;
   ranges_.Finish(end);
+  for (Goroutine& goroutine : goroutines_) {
+    for (Lifetime& life : goroutine.lives) {
+      life.start = life.start_function.FinalName(life.creator_stack, &interner_);
+    }
+  }
   for (const internal::TaskRecord& task : task_table_.Take()) {
     PathSpan span;
     span.task = task.task;
@@ -318,6 +389,36 @@ void CriticalPaths::Impl::Finish(int64_t end) {
   absl::c_stable_sort(regions_, [](const PathSpan& a, const PathSpan& b) {
     return std::pair(a.end_clipped, a.end) < std::pair(b.end_clipped, b.end);
   });
+}
+
+std::vector<PathSpan> CriticalPaths::Impl::goroutines() const {
+  std::vector<PathSpan> spans;
+  for (const Goroutine& goroutine : goroutines_) {
+    const std::vector<StateSpan>& states = goroutine.state_spans;
+    for (size_t i = 0; i < goroutine.lives.size(); ++i) {
+      const Lifetime& life = goroutine.lives[i];
+      // The states of this life end where the next one begins.
+      const auto after = i + 1 == goroutine.lives.size()
+                             ? states.end()
+                             : absl::c_lower_bound(states, goroutine.lives[i + 1].begin,
+                                                   [](const StateSpan& state, int64_t time) {
+                                                     return state.begin < time;
+                                                   });
+      if (after == states.begin() || (after - 1)->end <= life.begin) continue;
+      PathSpan span;
+      span.goroutine = goroutine.id;
+      span.begin = life.begin;
+      span.end = (after - 1)->end;
+      span.begin_clipped = !life.is_new;
+      span.end_clipped = !life.has_ended;
+      span.type = life.start;
+      spans.push_back(span);
+    }
+  }
+  absl::c_sort(spans, [](const PathSpan& a, const PathSpan& b) {
+    return std::tuple(a.end, a.begin, a.goroutine) < std::tuple(b.end, b.begin, b.goroutine);
+  });
+  return spans;
 }
 
 std::optional<PathSpan> CriticalPaths::Impl::SpanOf(GoId id) const {
@@ -370,27 +471,51 @@ void CriticalPaths::Impl::EmitStateSpan(const Position& position, const StateSpa
   piece.start = LifetimeAt(goroutine, begin).start;
   piece.depth = position.depth;
   int64_t end = position.to;
+  absl::Span<const RegionMark> marks;
+  if (const auto found = region_marks_.find(position.goroutine);
+      found != region_marks_.end() && state_span.state == GoState::kRunning) {
+    const auto after = absl::c_lower_bound(
+        found->second, end, [](const RegionMark& mark, int64_t time) { return mark.time < time; });
+    marks = absl::MakeConstSpan(found->second.data(),
+                                static_cast<size_t>(after - found->second.begin()));
+  }
   const auto emit_from = [&](int64_t from, StringId reason) {
-    piece.begin = from;
-    piece.end = end;
     piece.reason = reason;
-    if (from < end) emit(piece);
+    while (from < end) {
+      // The last mark before `end` says in which region the goroutine was until then.
+      const bool is_marked = !marks.empty() && marks.back().time > from;
+      piece.region = marks.empty() ? StringId::kEmpty : marks.back().type;
+      piece.begin = is_marked ? marks.back().time : from;
+      piece.end = end;
+      emit(piece);
+      end = piece.begin;
+      if (is_marked) piece.stack = marks.back().stack;
+      while (!marks.empty() && marks.back().time >= end) marks.remove_suffix(1);
+    }
     end = from;
   };
   if (state_span.state == GoState::kWaiting && state_span.end == position.to)
     piece.woken_by = state_span.ended_by;
-  if (state_span.state != GoState::kRunning) return emit_from(begin, state_span.reason);
-  piece.stack = position.stack;
-  if (const auto found = assists_.find(position.goroutine); found != assists_.end()) {
-    const std::vector<TimeSpan>& assists = found->second;
-    auto assist = absl::c_lower_bound(
-        assists, end, [](const TimeSpan& span, int64_t time) { return span.begin < time; });
-    while (assist != assists.begin() && (--assist)->end > begin) {
-      emit_from(std::min(end, assist->end), StringId::kEmpty);
-      emit_from(std::max(begin, assist->begin), assist_);
-    }
-  }
-  emit_from(begin, StringId::kEmpty);
+  const bool is_running = state_span.state == GoState::kRunning;
+  if (is_running) piece.stack = position.stack;
+  const auto emit_without_stops = [&](int64_t from) {
+    if (!is_running) return emit_from(from, state_span.reason);
+    ForEachBackwards(assists_, position.goroutine, from, end, [&](const TimeSpan& assist) {
+      emit_from(std::min(end, assist.end), StringId::kEmpty);
+      emit_from(std::max(from, assist.begin), assist_);
+    });
+    emit_from(from, StringId::kEmpty);
+  };
+  ForEachBackwards(stops_, position.goroutine, begin, end, [&](const StopPart& stop) {
+    emit_without_stops(std::min(end, stop.end));
+    const StackId stack = piece.stack;
+    piece.is_stopped = true;
+    if (stop.stack != StackId::kNone) piece.stack = stop.stack;
+    emit_from(std::max(begin, stop.begin), stop.name);
+    piece.is_stopped = false;
+    piece.stack = stack;
+  });
+  emit_without_stops(begin);
 }
 
 void CriticalPaths::Impl::LeaveStateSpan(const StateSpan& state_span, Position* position) const {
@@ -492,6 +617,7 @@ void CriticalPaths::Finish(int64_t end) { impl_->Finish(end); }
 
 absl::Span<const PathSpan> CriticalPaths::tasks() const { return impl_->tasks(); }
 absl::Span<const PathSpan> CriticalPaths::regions() const { return impl_->regions(); }
+std::vector<PathSpan> CriticalPaths::goroutines() const { return impl_->goroutines(); }
 std::optional<PathSpan> CriticalPaths::SpanOf(GoId goroutine) const {
   return impl_->SpanOf(goroutine);
 }
@@ -518,6 +644,7 @@ PathSum CriticalPaths::Sum(absl::Span<const PathSpan> spans, uint64_t max_pieces
       key.state = piece.state;
       key.reason = piece.reason;
       key.start = piece.start;
+      key.region = piece.region;
       ProfileValue& value = samples[key];
       ++value.count;
       AddTime(Between(piece.begin, piece.end), &value.time);

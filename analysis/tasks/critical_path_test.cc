@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "analysis/core/built_events.h"
 #include "analysis/intervals/interval_log.h"
@@ -40,6 +42,9 @@ std::string TextOf(absl::Span<const PathPiece> pieces, const Interner& interner)
     }
     if (piece.woken_by != CauseKind::kUnknown) {
       absl::StrAppend(&text, " by ", CauseKindName(piece.woken_by));
+    }
+    if (piece.region != StringId::kEmpty) {
+      absl::StrAppend(&text, " in ", interner.String(piece.region));
     }
     absl::StrAppend(&text, " depth ", piece.depth);
     if (piece.stack != StackId::kNone) {
@@ -93,6 +98,12 @@ class Events : public BuiltEvents {
   }
   void Task(EventType type, int64_t time, int64_t g, uint64_t id) {
     Push(Builder(type, time, g).Task(TaskId{id}).TaskType("request"));
+  }
+  // A region of task 7, in a function that is named after the time.
+  void Region(EventType type, int64_t time, int64_t g, absl::string_view name) {
+    const std::string function = absl::StrCat("at", time);
+    const StackFrame frames[] = {{1, function, "main.go", 1}};
+    Push(Builder(type, time, g).Task(TaskId{7}).RegionType(name).Stack(frames));
   }
   void BeginTask(int64_t time, int64_t g) { Task(EventType::kUserTaskBegin, time, g, 1); }
   void EndTask(int64_t time, int64_t g) { Task(EventType::kUserTaskEnd, time, g, 1); }
@@ -335,6 +346,34 @@ TEST(CriticalPaths, ShowMarkAssists) {
             "28-30 G1 Running depth 0\n");
 }
 
+// A goroutine stops the world in an assist, and is ready when another one does.
+TEST(CriticalPaths, ShowStopsOfTheWorld) {
+  Events events(0);
+  events.Status(1, 1, kRunning);
+  events.BeginTask(5, 1);
+  events.Push(events.Builder(EventType::kGCMarkAssistBegin, 7, 1));
+  events.Push(events.Builder(EventType::kSTWBegin, 10, 1)
+                  .Reason("read mem stats")
+                  .Stack({{1, "main.stats", "main.go", 1}}));
+  events.Push(events.Builder(EventType::kSTWEnd, 30, 1));
+  events.Push(events.Builder(EventType::kGCMarkAssistEnd, 32, 1));
+  events.Stop(35, 1);
+  events.Push(events.Builder(EventType::kSTWBegin, 40, 2).Reason("GC sweep termination"));
+  events.Push(events.Builder(EventType::kSTWEnd, 50, 2));
+  events.Start(55, 1);
+  events.EndTask(60, 1);
+  EXPECT_EQ(events.TaskPath(),
+            "5-7 G1 Running depth 0\n"
+            "7-10 G1 Running (GC mark assist) depth 0\n"
+            "10-30 G1 Running (world stopped (read mem stats)) depth 0 at main.stats\n"
+            "30-32 G1 Running (GC mark assist) depth 0\n"
+            "32-35 G1 Running depth 0\n"
+            "35-40 G1 Runnable (preempted) depth 0\n"
+            "40-50 G1 Runnable (world stopped (GC sweep termination)) depth 0\n"
+            "50-55 G1 Runnable (preempted) depth 0\n"
+            "55-60 G1 Running depth 0\n");
+}
+
 // Its begin is missing, so it may have been there since the trace began.
 TEST(CriticalPaths, ShowAMarkAssistThatOnlyEnds) {
   Events events(1);
@@ -457,9 +496,7 @@ TEST(CriticalPaths, HaveRegions) {
   Events events(0);
   events.Status(1, 1, kRunning);
   const auto region = [&](EventType type, int64_t time, absl::string_view name) {
-    const std::string function = absl::StrCat("at", time);
-    const StackFrame frames[] = {{1, function, "main.go", 1}};
-    events.Push(events.Builder(type, time, 1).Task(TaskId{7}).RegionType(name).Stack(frames));
+    events.Region(type, time, 1, name);
   };
   region(EventType::kUserRegionEnd, 5, "before");
   region(EventType::kUserRegionBegin, 10, "outer");
@@ -488,6 +525,84 @@ TEST(CriticalPaths, HaveRegions) {
             "inner 12-18 at18\n"
             "outer 10-20 at20\n"
             "outer 22-30 end clipped\n");
+}
+
+std::unique_ptr<AnalysisSink> RunByRegion(const Events& events) {
+  auto sink = std::make_unique<AnalysisSink>(
+      [](Interner* interner) {
+        const CriticalPaths::Options options = {
+            .window = {}, .keep_procs = false, .by_region = true};
+        return std::make_unique<CriticalPaths>(interner, options);
+      },
+      AnalysisSink::Options());
+  sink->Add(events.events());
+  EXPECT_TRUE(sink->Finish().ok());
+  return sink;
+}
+
+TEST(CriticalPaths, AreCutWhereRegionsChange) {
+  Events events(0);
+  events.Status(1, 1, kRunning);
+  events.Region(EventType::kUserRegionEnd, 6, 1, "older");
+  events.BeginTask(10, 1);
+  events.Region(EventType::kUserRegionBegin, 12, 1, "query");
+  events.Region(EventType::kUserRegionBegin, 14, 1, "parse");
+  events.Region(EventType::kUserRegionBegin, 15, 1, "parse");
+  events.Region(EventType::kUserRegionEnd, 16, 1, "parse");
+  events.Region(EventType::kUserRegionEnd, 17, 1, "parse");
+  events.Block(18, 1, "sleep", "main.sleep");
+  events.Wake(25, 1, /*by=*/-1);
+  events.Start(26, 1);
+  events.Region(EventType::kUserRegionEnd, 28, 1, "query");
+  events.EndTask(30, 1);
+  const std::unique_ptr<AnalysisSink> sink = RunByRegion(events);
+  const CriticalPaths& paths = PathsOf(*sink);
+  ASSERT_EQ(paths.tasks().size(), 1);
+  EXPECT_EQ(TextOf(paths.Find(paths.tasks()[0]), sink->interner()),
+            "10-12 G1 Running depth 0 at at12\n"
+            "12-14 G1 Running in query depth 0 at at14\n"
+            "14-17 G1 Running in parse depth 0 at at17\n"
+            "17-18 G1 Running in query depth 0 at main.sleep\n"
+            "18-25 G1 Waiting (sleep) by timer depth 0 at main.sleep\n"
+            "25-26 G1 Runnable depth 0 at main.sleep\n"
+            "26-28 G1 Running in query depth 0 at at28\n"
+            "28-30 G1 Running depth 0\n");
+  // The goroutine was in the older region from the beginning.
+  const std::optional<PathSpan> goroutine = paths.SpanOf(GoId{1});
+  ASSERT_TRUE(goroutine.has_value());
+  const std::vector<PathPiece> pieces = paths.Find(*goroutine);
+  EXPECT_EQ(sink->interner().String(pieces[0].region), "older");
+  EXPECT_EQ(pieces[0].end, 6);
+  int64_t parse = 0;
+  for (const ProfileSample& sample : paths.Sum(paths.tasks(), UINT64_MAX).samples) {
+    if (sink->interner().String(sample.key.region) == "parse") parse += sample.value.time;
+  }
+  EXPECT_EQ(parse, 3);
+}
+
+TEST(CriticalPaths, HaveGoroutines) {
+  Events events(0);
+  events.Status(1, 1, kRunning);
+  events.Create(10, 2, /*by=*/1, "main.start");
+  events.Stop(12, 1);
+  events.Start(15, 2);
+  events.Push(events.Builder(EventType::kGoDestroy, 30, 2)
+                  .Transition(GoId{2}, GoState::kRunning, GoState::kNotExist));
+  events.Start(40, 1);
+  // The id is used again.
+  events.Create(42, 2, /*by=*/1, "main.start");
+  events.Sync(50, 2);
+  const std::unique_ptr<AnalysisSink> sink = events.Run();
+  std::string text;
+  for (const PathSpan& span : PathsOf(*sink).goroutines()) {
+    absl::StrAppend(&text, "G", span.goroutine.value, " ", span.begin, "-", span.end,
+                    span.begin_clipped ? " begin clipped" : "",
+                    span.end_clipped ? " end clipped" : "", "\n");
+  }
+  EXPECT_EQ(text,
+            "G2 10-30\n"
+            "G1 0-50 begin clipped end clipped\n"
+            "G2 42-50 end clipped\n");
 }
 
 // The intervals of each goroutine, in order of time.
@@ -542,7 +657,10 @@ class RealTrace {
     --interval;
     EXPECT_LE(piece.end, interval->end);
     EXPECT_EQ(piece.state, interval->state);
-    if (piece.state != GoState::kRunning) {
+    if (piece.is_stopped) {
+      EXPECT_TRUE(piece.state == GoState::kRunning || piece.state == GoState::kRunnable);
+      EXPECT_TRUE(absl::StartsWith(sink_->interner().String(piece.reason), "world stopped ("));
+    } else if (piece.state != GoState::kRunning) {
       EXPECT_EQ(sink_->interner().String(piece.reason), tracked_.interner.String(interval->reason));
     }
     if (piece.state == kWaiting && piece.end == interval->end) {

@@ -30,10 +30,17 @@ class RegionParts {
     bool counts = false;
   };
 
-  // Only times in a region of `task` count, if it is set, and in a region of the type `region`,
-  // unless that is "". `*interner` must outlive this object.
-  RegionParts(Interner* interner, std::optional<TaskId> task, absl::string_view region)
-      : interner_(*interner), task_(task), has_region_(!region.empty()) {
+  // Whose time counts for a task.
+  enum class TaskTime : uint8_t {
+    kRegions,  // The time in its regions.
+    kOwner,    // That of the goroutine that began it, until the task ends.
+  };
+
+  // Only times of `task` count, if it is set, and in a region of the type `region`, unless that is
+  // "". `*interner` must outlive this object.
+  RegionParts(Interner* interner, std::optional<TaskId> task, TaskTime task_time,
+              absl::string_view region)
+      : interner_(*interner), task_(task), task_time_(task_time), has_region_(!region.empty()) {
     if (has_region_) region_ = interner_.InternString(region);
   }
 
@@ -43,6 +50,7 @@ class RegionParts {
       const auto [it, is_new] = goroutines_.try_emplace(event.goroutine());
       Goroutine& goroutine = it->second;
       if (is_new) goroutine.part = PartOf({});
+      has_regions_of_task_ |= task_.has_value() && event.region().task == *task_;
       goroutine.regions.Begin(event, &interner_);
       Mark(event.time(), &goroutine);
     } else if (event.kind() == EventKind::kRegionEnd) {
@@ -57,8 +65,14 @@ class RegionParts {
       if (is_new) goroutine.part = PartOf({});
       goroutine.label = interner_.InternString(label.label);
       Mark(event.time(), &goroutine);
+    } else if (task_time_ == TaskTime::kOwner &&
+               (event.kind() == EventKind::kTaskBegin || event.kind() == EventKind::kTaskEnd)) {
+      if (event.task().id == task_) SetOwner(event);
     }
   }
+
+  // Returns whether a region of the task was begun.
+  bool has_regions_of_task() const { return has_regions_of_task_; }
 
   // Returns the part that the goroutine is in after the last event.
   Part Now(GoId id) const {
@@ -96,6 +110,7 @@ class RegionParts {
   struct Goroutine {
     RegionTracker<> regions;
     StringId label = StringId::kEmpty;
+    bool is_owner = false;                       // Of the task.
     Part part;                                   // The part before the first mark.
     std::deque<std::pair<int64_t, Part>> marks;  // The times at which a part begins, and the parts.
   };
@@ -107,9 +122,25 @@ class RegionParts {
       part.region = goroutine.regions.open().back().type;
     }
     part.label = goroutine.label;
-    part.counts = (!task_.has_value() || goroutine.regions.IsIn(*task_)) &&
-                  (!has_region_ || goroutine.regions.IsIn(region_));
+    const bool is_of_task =
+        !task_.has_value() ||
+        (task_time_ == TaskTime::kOwner ? goroutine.is_owner : goroutine.regions.IsIn(*task_));
+    part.counts = is_of_task && (!has_region_ || goroutine.regions.IsIn(region_));
     return part;
+  }
+
+  // Begins or ends the time of the goroutine that began the task.
+  void SetOwner(const Event& event) {
+    if (const auto before = goroutines_.find(owner_); before != goroutines_.end()) {
+      before->second.is_owner = false;
+      Mark(event.time(), &before->second);
+    }
+    owner_ = event.kind() == EventKind::kTaskBegin ? event.goroutine() : GoId::kNone;
+    if (owner_ == GoId::kNone) return;
+    const auto [it, is_new] = goroutines_.try_emplace(owner_);
+    if (is_new) it->second.part = PartOf({});
+    it->second.is_owner = true;
+    Mark(event.time(), &it->second);
   }
 
   void Mark(int64_t time, Goroutine* goroutine) const {
@@ -118,7 +149,10 @@ class RegionParts {
 
   Interner& interner_;
   const std::optional<TaskId> task_;
+  const TaskTime task_time_;
   const bool has_region_;
+  bool has_regions_of_task_ = false;
+  GoId owner_ = GoId::kNone;  // The goroutine that began the task, until the task ends.
   StringId region_ = StringId::kEmpty;
   absl::flat_hash_map<GoId, Goroutine> goroutines_;
 };

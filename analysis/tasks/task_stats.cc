@@ -64,6 +64,13 @@ struct BegunRegion {
   ExecutionTimes at_begin;  // Without names.
 };
 
+// A part of a state in which the world was stopped.
+struct StopPart {
+  int64_t begin = 0;
+  int64_t end = 0;
+  StringId reason = StringId::kEmpty;
+};
+
 // The relevant members of a GoInterval.
 struct StateSpan {
   GoState state = GoState::kUndetermined;
@@ -71,6 +78,37 @@ struct StateSpan {
   int64_t begin = 0;
   int64_t end = 0;
   int64_t proc_until = 0;
+  std::vector<StopPart> stops;
+};
+
+NestedTimes::Differences Listed(const NamedTimes& times) { return {times.begin(), times.size()}; }
+
+// The times by name of a goroutine. Each function does the same for both, with the members of
+// ExecutionTimes that have their names.
+struct NestedStates {
+  NestedTimes blocked;
+  NestedTimes stopped;
+
+  void Begin(const ExecutionTimes& differences) {
+    blocked.Begin(Listed(differences.blocked));
+    stopped.Begin(Listed(differences.stopped));
+  }
+  void End(const ExecutionTimes& differences, ExecutionTimes* times) {
+    times->blocked = blocked.End(Listed(differences.blocked));
+    times->stopped = stopped.End(Listed(differences.stopped));
+  }
+  void All(const ExecutionTimes& differences, ExecutionTimes* times) {
+    times->blocked = blocked.All(Listed(differences.blocked));
+    times->stopped = stopped.All(Listed(differences.stopped));
+  }
+  void Append(NestedStates next) {
+    blocked.Append(std::move(next.blocked));
+    stopped.Append(std::move(next.stopped));
+  }
+  void MapIds(const InternerMap& ids) {
+    blocked.MapIds(ids);
+    stopped.MapIds(ids);
+  }
 };
 
 struct Data {
@@ -78,7 +116,7 @@ struct Data {
   std::optional<int64_t> end;  // If it has ended.
   StateSpan last;              // The last interval.
   ExecutionTimes times;        // Up to the end of `last`, without names.
-  NestedTimes blocked;         // Likewise. Its spans belong to `begun_regions`.
+  NestedStates named;          // Likewise. Its spans belong to `begun_regions`.
   NestedTimes ranges;          // Only ended ranges. Its spans belong to `open_regions`.
 
   std::vector<RegionEntry> regions;    // In the order of their numbers.
@@ -94,22 +132,31 @@ struct Data {
   std::vector<Mark> marks;
 };
 
-// Adds the time of `state_span` from `begin` on, and calls `add_blocked(reason, time)` for a wait.
-template <class AddBlocked>
-void AddStateSpan(const StateSpan& state_span, int64_t begin, ExecutionTimes* times,
-                  const AddBlocked& add_blocked) {
+// Adds the time of `state_span` from `begin` on to `times`, and to the members `blocked` and
+// `stopped` of `named`.
+template <class Named>
+void AddStateSpan(const StateSpan& state_span, int64_t begin, ExecutionTimes* times, Named* named) {
   begin = std::max(begin, state_span.begin);
   if (begin >= state_span.end) return;
   const int64_t duration = Between(begin, state_span.end);
+  int64_t stopped = 0;
+  for (const StopPart& stop : state_span.stops) {
+    if (stop.end <= begin) continue;
+    const int64_t time = Between(std::max(begin, stop.begin), stop.end);
+    AddTime(time, &stopped);
+    named->stopped.Add(stop.reason, time);
+  }
   switch (state_span.state) {
     case GoState::kRunning:
-      AddTime(duration, &times->running);
+      AddTime(Between(stopped, duration), &times->running);
+      AddTime(stopped, &times->stopped_running);
       break;
     case GoState::kRunnable:
-      AddTime(duration, &times->runnable);
+      AddTime(Between(stopped, duration), &times->runnable);
+      AddTime(stopped, &times->stopped_runnable);
       break;
     case GoState::kWaiting:
-      add_blocked(state_span.reason, duration);
+      named->blocked.Add(state_span.reason, duration);
       break;
     case GoState::kSyscall: {
       const int64_t with_proc = Between(begin, std::max(state_span.proc_until, begin));
@@ -127,17 +174,20 @@ void Subtract(const ExecutionTimes& before, ExecutionTimes* times) {
   SubtractTime(before.runnable, &times->runnable);
   SubtractTime(before.syscall, &times->syscall);
   SubtractTime(before.syscall_blocked, &times->syscall_blocked);
+  SubtractTime(before.stopped_running, &times->stopped_running);
+  SubtractTime(before.stopped_runnable, &times->stopped_runnable);
   internal::SubtractTimes(before.blocked, &times->blocked);
+  internal::SubtractTimes(before.stopped, &times->stopped);
 }
-
-NestedTimes::Differences Listed(const NamedTimes& times) { return {times.begin(), times.size()}; }
 
 // Begins a region at which the goroutine's times, except ranges, are the sum of `data` and `more`.
 void BeginStates(size_t region, const ExecutionTimes& more, Data* data) {
-  data->blocked.Begin(Listed(more.blocked));
+  data->named.Begin(more);
   data->begun_regions.push_back({region, data->times});
-  data->begun_regions.back().at_begin.Add(more);
-  data->begun_regions.back().at_begin.blocked = {};
+  ExecutionTimes& at_begin = data->begun_regions.back().at_begin;
+  at_begin.Add(more);
+  at_begin.blocked = {};
+  at_begin.stopped = {};
 }
 
 // Ends a region at these times.
@@ -147,10 +197,10 @@ void EndStates(size_t region, const ExecutionTimes& more, Data* data) {
   if (!data->begun_regions.empty() && data->begun_regions.back().region == region) {
     Subtract(data->begun_regions.back().at_begin, &times);
     data->begun_regions.pop_back();
-    times.blocked = data->blocked.End(Listed(more.blocked));
+    data->named.End(more, &times);
   } else {
     data->ended_older_regions.push_back(region);
-    times.blocked = data->blocked.All(Listed(more.blocked));
+    data->named.All(more, &times);
   }
   ExecutionTimes& all = data->regions[region].span.times;
   times.ranges = std::move(all.ranges);
@@ -160,8 +210,7 @@ void EndStates(size_t region, const ExecutionTimes& more, Data* data) {
 // Begins or ends the region of a mark. Requires that the times of `data` reach up to `data->last`.
 void Resolve(const Mark& mark, Data* data) {
   ExecutionTimes later;
-  AddStateSpan(data->last, mark.time, &later,
-               [&](StringId reason, int64_t time) { later.blocked.Add(reason, time); });
+  AddStateSpan(data->last, mark.time, &later, &later);
   ExecutionTimes difference;
   Subtract(later, &difference);
   (mark.is_end ? EndStates : BeginStates)(mark.region, difference, data);
@@ -179,6 +228,7 @@ void ResolveKnown(Data* data) {
 
 void MapIds(const InternerMap& ids, ExecutionTimes* times) {
   times->blocked = internal::WithIds(ids, times->blocked);
+  times->stopped = internal::WithIds(ids, times->stopped);
   times->ranges = internal::WithIds(ids, times->ranges);
 }
 
@@ -190,7 +240,8 @@ void MapIds(const InternerMap& ids, uint64_t first_number, KnownRegion* region) 
 
 void MapIds(const InternerMap& ids, uint64_t first_number, Data* data) {
   data->last.reason = ids(data->last.reason);
-  data->blocked.MapIds(ids);
+  for (StopPart& stop : data->last.stops) stop.reason = ids(stop.reason);
+  data->named.MapIds(ids);
   data->ranges.MapIds(ids);
   data->open_regions.MapIds(ids);
   for (RegionEntry& region : data->regions) MapIds(ids, first_number, &region);
@@ -259,8 +310,8 @@ void Continue(PartialGoroutines<Data>::Entry& rest, PartialGoroutines<Data>::Ent
       data.begun_regions.push_back(std::move(begun));
     }
     data.times.Add(more.times);
-    data.blocked.Append(std::move(more.blocked));
-    data.last = more.last;
+    data.named.Append(std::move(more.named));
+    data.last = std::move(more.last);
     append(more.marks);
   }
   if (more.end.has_value()) data.end = more.end;
@@ -430,9 +481,12 @@ void TaskStats::Impl::AddGoroutine(const GoInterval& interval) {
     data.early_marks.assign(data.marks.begin(), begin);
     data.marks.erase(data.marks.begin(), begin);
   }
-  data.last = {interval.state, interval.reason, interval.begin, interval.end, interval.proc_until};
-  AddStateSpan(data.last, interval.begin, &data.times,
-               [&](StringId reason, int64_t time) { data.blocked.Add(reason, time); });
+  data.last = {interval.state, interval.reason,     interval.begin,
+               interval.end,   interval.proc_until, {}};
+  interval.ForEachStop([&](int64_t begin, int64_t end, const StopSpan& stop) {
+    data.last.stops.push_back({begin, end, stop.reason});
+  });
+  AddStateSpan(data.last, interval.begin, &data.times, &data.named);
   if (!data.marks.empty()) ResolveKnown(&data);
   if (interval.ends_life) data.end = interval.end;
   goroutines_.End(interval, entry);
@@ -494,6 +548,7 @@ void TaskStats::Impl::Finish(int64_t end) {
     if (!filter_.Selects(span.goroutine) || !has_part(span.begin, span.end)) continue;
     // Parts of the trace may have added them in another order.
     internal::SortByName(interner_, &span.times.ranges);
+    internal::SortByName(interner_, &span.times.stopped);
     if (region->is_outermost) tasks_.Mention(span.task).times.Add(span.times);
     selected.push_back(region);
   }

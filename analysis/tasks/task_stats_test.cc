@@ -46,6 +46,10 @@ std::string NormalizedText(const Interner& interner, RegionSpan region) {
     region.times.syscall += region.times.syscall_blocked;
     region.times.syscall_blocked = 0;
   }
+  // A13: Go does not know stops of the world.
+  region.times.running = region.times.RunningWithStops();
+  region.times.runnable = region.times.RunnableWithStops();
+  region.times.stopped = {};
   Normalize(interner, &region.times.blocked);
   Normalize(interner, &region.times.ranges);
   return TextOf(interner, region);
@@ -228,6 +232,34 @@ TEST(TaskStats, AreCutToTheWindow) {
             "region\t3\t5\t\"r\"\t-\t135\t55\t55\t0\t0\t0\n"
             "region\t1\t5\t\"r\"\t10\t140\t55\t55\t0\t0\t0\trange:GC mark assist=55\n"
             "region\t2\t5\t\"r\"\t20\t210\t55\t55\t0\t0\t0\trange:GC incremental sweep=55\n");
+}
+
+// A goroutine stops the world in a region, and is ready when another one does.
+TEST(TaskStats, TakeStopsOfTheWorldApart) {
+  using enum EventType;
+  BuiltEvents events;
+  events.Sync(0, 1);
+  events.Go(kGoStatus, 1, 0, 1, GoState::kUndetermined, GoState::kRunning);
+  events.Push(events.Builder(kUserRegionBegin, 5, 0, 1).Task(TaskId{5}).RegionType("r"));
+  events.Push(events.Builder(kSTWBegin, 10, 0, 1).Reason("read mem stats"));
+  events.Push(events.Builder(kSTWEnd, 30, 0, 1).Reason("read mem stats"));
+  events.Go(kGoStop, 35, 0, 1, GoState::kRunning, GoState::kRunnable, "preempted");
+  events.Push(events.Builder(kSTWBegin, 40, 1, 2).Reason("GC sweep termination"));
+  events.Push(events.Builder(kSTWEnd, 50, 1, 2).Reason("GC sweep termination"));
+  events.Go(kGoStart, 55, 0, 1, GoState::kRunnable, GoState::kRunning);
+  events.Push(events.Builder(kUserRegionEnd, 60, 0, 1).Task(TaskId{5}).RegionType("r"));
+  events.Sync(100, 2);
+  const std::unique_ptr<AnalysisSink> sink = MakeSink();
+  sink->Add(events.events());
+  ASSERT_TRUE(sink->Finish().ok());
+  ASSERT_EQ(StatsOf(*sink).regions().size(), 1);
+  const RegionSpan& region = StatsOf(*sink).regions()[0];
+  EXPECT_EQ(TextOf(sink->interner(), region),
+            "region\t1\t5\t\"r\"\t5\t60\t55\t15\t10\t0\t0\tstop:GC sweep termination=10\t"
+            "stop:read mem stats=20\trange:stop-the-world (read mem stats)=20\n");
+  EXPECT_EQ(region.times.stopped_running, 20);
+  EXPECT_EQ(region.times.stopped_runnable, 10);
+  EXPECT_EQ(region.times.Unknown(), 0);
 }
 
 TEST(TaskStats, PartitionRegions) {

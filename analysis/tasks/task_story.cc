@@ -143,17 +143,26 @@ void TaskStory::Impl::AddGoroutine(const GoInterval& interval) {
     const Part& part = parts.front();
     StoryRow row;
     row.begin = std::max(interval.begin, part.begin);
-    row.end = std::min(interval.end, part.end);
-    if (row.begin < row.end) {
-      row.goroutine = interval.goroutine;
-      row.state = interval.state;
-      row.reason = interval.reason;
-      row.stack = interval.stack;
-      if (interval.state == GoState::kWaiting && row.end == interval.end) {
-        row.woken_by = interval.ended_by;
-      }
-      rows_.push_back(row);
+    row.goroutine = interval.goroutine;
+    row.state = interval.state;
+    // Adds the row up to `end`. The next row begins there.
+    const auto add_until = [&](int64_t end, StringId reason, StackId stack) {
+      row.end = end;
+      row.reason = reason;
+      row.stack = stack;
+      if (row.begin < row.end) rows_.push_back(row);
+      row.begin = end;
+    };
+    interval.ForEachStop(
+        part.begin, part.end, [&](int64_t begin, int64_t end, const StopSpan& stop) {
+          add_until(begin, interval.reason, interval.stack);
+          add_until(end, stop.name,
+                    interval.state == GoState::kRunning ? stop.stack : interval.stack);
+        });
+    if (interval.state == GoState::kWaiting && part.end >= interval.end) {
+      row.woken_by = interval.ended_by;
     }
+    add_until(std::min(interval.end, part.end), interval.reason, interval.stack);
     if (part.end > interval.end) break;
     parts.pop_front();
   }

@@ -52,6 +52,27 @@ std::string TextOf(const AnalysisSink& sink) {
   return text;
 }
 
+TEST(TaskStory, ShowsStopsOfTheWorld) {
+  using enum EventType;
+  BuiltEvents events;
+  events.Sync(0, 1);
+  events.Go(kGoStatus, 1, 0, 1, GoState::kUndetermined, GoState::kRunning);
+  events.Push(events.Builder(kUserTaskBegin, 10, 0, 1).Task(TaskId{7}).TaskType("request"));
+  events.Push(events.Builder(kSTWBegin, 12, 0, 1).Reason("read mem stats"));
+  events.Push(events.Builder(kSTWEnd, 15, 0, 1).Reason("read mem stats"));
+  events.Push(events.Builder(kUserTaskEnd, 20, 0, 1).Task(TaskId{7}).TaskType("request"));
+  events.Sync(30, 2);
+  const std::unique_ptr<AnalysisSink> sink = MakeSink(TaskId{7});
+  sink->Add(events.events());
+  ASSERT_TRUE(sink->Finish().ok());
+  EXPECT_EQ(TextOf(*sink),
+            "10 G1 task+ request\n"
+            "10-12 G1 Running \n"
+            "12-15 G1 Running world stopped (read mem stats)\n"
+            "15-20 G1 Running \n"
+            "20 G1 task- request\n");
+}
+
 // The events of a task with two goroutines. G 1 begins task 7, which G 2 ends.
 BuiltEvents MakeEvents() {
   BuiltEvents events;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/escaping.h"
 #include "gotrace/internal/event_spec.h"
+#include "util/quote.h"
 
 namespace gotrace::internal {
 namespace {
@@ -62,6 +63,10 @@ void AppendLog(const Log& log, JsonWriter* json) {
   AppendTaskId("task", log.task, json);
   json->Member("category", log.category);
   json->Member("message", log.message);
+  // JSON cannot hold the bytes of other messages, such as ids as a tracing library writes them.
+  if (!IsUtf8(log.message)) {
+    json->Member("message_hex", absl::string_view(absl::BytesToHexString(log.message)));
+  }
 }
 
 void AppendExperimental(const ExperimentalEvent& experimental, JsonWriter* json) {

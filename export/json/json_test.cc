@@ -274,7 +274,7 @@ UserLog dt=1 task=0 key_string=1 value_string=1 stack=0
   EXPECT_EQ(lines[3],
             absl::StrCat(R"({"time":103,"kind":"Log","type":"UserLog","m":1,"p":0,"g":1,)",
                          R"("offset":59,"log":{"task":0,"category":)", escaped, R"(,"message":)",
-                         escaped, "}}"));
+                         escaped, R"(,"message_hex":"225c001f7fffe280a8"}})"));
   EXPECT_EQ(CheckJson(lines[3]), "");
 }
 

@@ -49,20 +49,6 @@ void AppendJsonString(absl::string_view text, TextBuffer* out) {
   out->Append('"');
 }
 
-namespace {
-
-bool IsUtf8(absl::string_view text) {
-  while (!text.empty()) {
-    int size = 0;
-    // U+FFFD itself takes three bytes.
-    if (DecodeRune(text, &size) == 0xFFFD && size == 1) return false;
-    text.remove_prefix(size);
-  }
-  return true;
-}
-
-}  // namespace
-
 void AppendFileMembers(absl::string_view name, JsonWriter* json) {
   json->Member("file", name);
   if (!IsUtf8(name)) json->Member("file_base64", absl::string_view(absl::Base64Escape(name)));

@@ -9,6 +9,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/types/span.h"
 #include "export/pprof/profile_frames.h"
+#include "export/pprof/stack_labels.h"
 #include "gotrace/interner.h"
 #include "gotrace/profile.h"
 #include "gotrace/profile_writer.h"
@@ -26,8 +27,11 @@ std::string FormatFolded(const ProfileForm& form, absl::Span<const ProfileSample
     for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
       if (!stack.empty()) stack += ';';
       // The separators cannot be escaped.
-      absl::StrAppend(&stack,
-                      absl::StrReplaceAll(frame->name, {{";", ":"}, {"\n", " "}, {"\r", " "}}));
+      std::string name(frame->name);
+      if (form.shows_lines && frame->id.has_value()) {
+        absl::StrAppend(&name, " ", internal::LineText(interner.Frame(*frame->id)));
+      }
+      absl::StrAppend(&stack, absl::StrReplaceAll(name, {{";", ":"}, {"\n", " "}, {"\r", " "}}));
     }
     sums[stack.empty() ? "[unknown]" : stack] +=
         has_time ? static_cast<uint64_t>(sample.value.time) : sample.value.count;

@@ -5,10 +5,7 @@
 #include "gotrace/states.h"
 
 namespace gotrace::internal {
-namespace {
 
-// Returns the name of the frame between the stack of a waiting goroutine and the stack of its
-// waker, or in place of the latter; "" if nothing woke it up.
 absl::string_view WakerName(CauseKind woken_by) {
   switch (woken_by) {
     case CauseKind::kUnknown:
@@ -30,6 +27,8 @@ absl::string_view WakerName(CauseKind woken_by) {
   }
   return "";
 }
+
+namespace {
 
 absl::string_view StateName(GoState state) {
   constexpr absl::string_view kNames[] = {"[not in the trace]", "[does not exist]", "[runnable]",

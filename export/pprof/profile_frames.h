@@ -10,6 +10,7 @@
 #include "gotrace/interner.h"
 #include "gotrace/profile.h"
 #include "gotrace/profile_writer.h"
+#include "gotrace/state_tracker.h"
 
 namespace gotrace::internal {
 
@@ -19,6 +20,10 @@ struct ProfileFrame {
   std::optional<FrameId> id;
   absl::string_view name;  // Of the function. Valid as long as the interner.
 };
+
+// Returns the name of the frame between the stack of a waiting goroutine and the stack of its
+// waker, or in place of the latter; "" if nothing woke it up. Static lifetime.
+absl::string_view WakerName(CauseKind woken_by);
 
 // Sets `*frames` to the frames of the sample, innermost first. The frames of a waker are inside the
 // others.

@@ -345,7 +345,7 @@ TEST(SqliteTables, AnswerAsTheirCopiesInSqlite) {
   }
 }
 
-// SQLite finds the rows that were not joined by the numbers of those that were, whatever was looked
+// SQLite finds the rows that were not joined by the numbers of the joined rows, whatever was looked
 // up first.
 TEST(SqliteTables, OuterJoinsKnowTheRowsThatWereJoined) {
   Connection connection({MixedTrace(), ReadTestTrace("go1.27-coroutines.trace")});

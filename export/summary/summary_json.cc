@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "export/json/json_text.h"
+#include "export/summary/summary_page.h"
 #include "gotrace/summary_writer.h"
 #include "nlohmann/json.hpp"
 #include "util/text_buffer.h"
@@ -30,6 +31,22 @@ void VisitTimes(T& times, const Visit& visit) {
   visit("syscall_ns", times.syscall);
   visit("scheduler_ns", times.scheduler);
   visit("idle_ns", times.idle);
+  visit("stopped_ns", times.stopped);
+}
+
+template <class T, class Visit>
+void VisitReady(T& ready, const Visit& visit) {
+  const auto cause = [&](const char* name, ReadyCause one) {
+    visit(name, ready.by_cause[static_cast<size_t>(one)]);
+  };
+  cause("stopped_ns", ReadyCause::kStopped);
+  cause("tracer_ns", ReadyCause::kTracer);
+  cause("idle_ps_ns", ReadyCause::kIdleProcs);
+  cause("program_ns", ReadyCause::kProgram);
+  cause("long_runs_ns", ReadyCause::kLongRun);
+  cause("assists_ns", ReadyCause::kAssist);
+  cause("gc_ns", ReadyCause::kGc);
+  cause("other_ns", ReadyCause::kOther);
 }
 
 template <class T, class Visit>
@@ -49,6 +66,15 @@ void VisitLatency(T& latency, const Visit& visit) {
   visit("clipped", latency.clipped);
   visit("durations", latency.durations);
   visit("longest", latency.longest);
+  visit("of_program", latency.of_program);
+  visit("clipped_of_program", latency.clipped_of_program);
+}
+
+template <class T, class Visit>
+void VisitSpan(T& span, const Visit& visit) {
+  visit("kind", span.kind);
+  visit("type", span.type);
+  visit("lengths", span.lengths);
 }
 
 template <class T, class Visit>
@@ -57,6 +83,7 @@ void VisitFunction(T& function, const Visit& visit) {
   visit("count", function.count);
   visit("running_ns", function.running);
   visit("runnable_ns", function.runnable);
+  visit("stopped_ns", function.stopped);
   visit("syscall_ns", function.syscall);
   visit("blocked_ns", function.blocked);
 }
@@ -82,6 +109,50 @@ void VisitLeak(T& leak, const Visit& visit) {
 }
 
 template <class T, class Visit>
+void VisitPart(T& part, const Visit& visit) {
+  visit("function", part.function);
+  visit("library", part.library);
+  visit("file", part.file);
+  visit("line", part.line);
+  visit("count", part.count);
+  visit("time_ns", part.time);
+  visit("reason", part.reason);
+}
+
+template <class T, class Visit>
+void VisitCandidate(T& candidate, const Visit& visit) {
+  visit("id", candidate.kind);
+  visit("reason", candidate.reason);
+  visit("start", candidate.start);
+  visit("function", candidate.function);
+  visit("library", candidate.library);
+  visit("line", candidate.line);
+  visit("lost", candidate.lost);
+  visit("others", candidate.others);
+  visit("charged_ns", candidate.charged);
+  visit("longest_ns", candidate.longest);
+  visit("g", candidate.goroutine);
+  visit("deadlines", candidate.deadlines);
+  visit("goroutines", candidate.goroutines);
+  visit("grown", candidate.grown);
+  visit("empty", candidate.empty);
+  visit("runs", candidate.runs);
+  visit("own_ns", candidate.own);
+  visit("peers_ns", candidate.peers);
+  visit("workers_ns", candidate.workers);
+  visit("places", candidate.places);
+  visit("culprits", candidate.culprits);
+  visit("victims", candidate.victims);
+  visit("tasks", candidate.tasks);
+}
+
+template <class T, class Visit>
+void VisitGeneration(T& generation, const Visit& visit) {
+  visit("begin_ns", generation.begin);
+  visit("wall_ns", generation.wall);
+}
+
+template <class T, class Visit>
 void VisitSummary(T& summary, const Visit& visit) {
   visit("traces", summary.traces);
   visit("events", summary.events);
@@ -90,13 +161,17 @@ void VisitSummary(T& summary, const Visit& visit) {
   visit("procs", summary.procs);
   visit("runnable_ns", summary.runnable);
   visit("wasted_ns", summary.idle_while_runnable);
+  visit("ready", summary.ready);
   visit("gc_cycles", summary.gc_cycles);
   visit("max_heap_bytes", summary.max_heap);
   visit("latencies", summary.latencies);
   visit("functions", summary.functions);
   visit("places", summary.places);
   visit("leaks", summary.leaks);
+  visit("spans", summary.spans);
   visit("longest_run", summary.longest_run);
+  visit("generations", summary.generations);
+  visit("candidates", summary.candidates);
 }
 
 class Writer {
@@ -116,6 +191,7 @@ class Writer {
   void Write(int64_t number) const { json_.Value(number); }
   void Write(const std::string& text) const { json_.Value(absl::string_view(text)); }
   void Write(LatencyKind kind) const { json_.Value(LatencyKindName(kind)); }
+  void Write(SuspicionKind kind) const { json_.Value(SuspicionId(kind)); }
   void Write(const Histogram& histogram) const {
     json_.BeginObject();
     json_.Member("scale", int64_t{Histogram::kScale});
@@ -143,11 +219,16 @@ class Writer {
     json_.EndObject();                      \
   }
   GOTRACE_OBJECT(ProcTimes, VisitTimes)
+  GOTRACE_OBJECT(ReadyTimes, VisitReady)
   GOTRACE_OBJECT(TraceSummary::Longest, VisitLongest)
   GOTRACE_OBJECT(TraceSummary::Latency, VisitLatency)
   GOTRACE_OBJECT(TraceSummary::Function, VisitFunction)
   GOTRACE_OBJECT(TraceSummary::Place, VisitPlace)
   GOTRACE_OBJECT(TraceSummary::Leak, VisitLeak)
+  GOTRACE_OBJECT(TraceSummary::Span, VisitSpan)
+  GOTRACE_OBJECT(TraceSummary::Generation, VisitGeneration)
+  GOTRACE_OBJECT(TraceSummary::Suspicion::Part, VisitPart)
+  GOTRACE_OBJECT(TraceSummary::Suspicion, VisitCandidate)
 #undef GOTRACE_OBJECT
 
   JsonWriter& json_;
@@ -205,6 +286,13 @@ class ObjectReader {
     }
     Fail(path, "the name of a kind");
   }
+  void Read(const Json& json, const std::string& path, SuspicionKind& kind) const {
+    for (size_t i = 0; i < kSuspicionKindEnd; ++i) {
+      kind = static_cast<SuspicionKind>(i);
+      if (json.is_string() && json.get<std::string>() == SuspicionId(kind)) return;
+    }
+    Fail(path, "the id of a suspicion");
+  }
   void Read(const Json& json, const std::string& path, Histogram& histogram) const {
     uint64_t scale = 0;
     uint64_t sum = 0;
@@ -241,11 +329,16 @@ class ObjectReader {
     if (error_.empty()) visit_members(object, read);                         \
   }
   GOTRACE_OBJECT(ProcTimes, VisitTimes)
+  GOTRACE_OBJECT(ReadyTimes, VisitReady)
   GOTRACE_OBJECT(TraceSummary::Longest, VisitLongest)
   GOTRACE_OBJECT(TraceSummary::Latency, VisitLatency)
   GOTRACE_OBJECT(TraceSummary::Function, VisitFunction)
   GOTRACE_OBJECT(TraceSummary::Place, VisitPlace)
   GOTRACE_OBJECT(TraceSummary::Leak, VisitLeak)
+  GOTRACE_OBJECT(TraceSummary::Span, VisitSpan)
+  GOTRACE_OBJECT(TraceSummary::Generation, VisitGeneration)
+  GOTRACE_OBJECT(TraceSummary::Suspicion::Part, VisitPart)
+  GOTRACE_OBJECT(TraceSummary::Suspicion, VisitCandidate)
 #undef GOTRACE_OBJECT
 
   const Json& object_;
@@ -253,10 +346,52 @@ class ObjectReader {
   std::string& error_;
 };
 
+// Writes a candidate that is suspected as readers want it. It is not read again, since it follows
+// from the candidates.
+void AppendSuspicion(const TraceSummary::Suspicion& suspicion, const TraceSummary& summary,
+                     JsonWriter* json) {
+  const Histogram& lost = suspicion.lost;
+  const Writer write(json);
+  json->BeginObject();
+  json->Member("id", SuspicionId(suspicion.kind));
+  json->Member("cost_ns", suspicion.Cost());
+  uint64_t count = 0;
+  for (const TraceSummary::Suspicion::Part& part : suspicion.places) count += part.count;
+  json->Member("count", count);
+  json->Member("p50_ns", lost.Quantile(0.5));
+  json->Member("p99_ns", lost.Quantile(0.99));
+  json->Member("max_ns", lost.max());
+  json->Key("place");
+  json->BeginObject();
+  const TraceSummary::Suspicion::Part place = MainPlaceOf(suspicion);
+  write("function", place.function);
+  write("file", place.file);
+  write("line", place.line);
+  write("library", place.library);
+  json->EndObject();
+  write("culprits", suspicion.culprits);
+  write("victims", suspicion.victims);
+  write("tasks", suspicion.tasks);
+  json->Member("text", absl::string_view(SuspicionText(suspicion, summary)));
+  json->Member("command", SuspicionCommand(suspicion.kind));
+  json->EndObject();
+}
+
 }  // namespace
 
 void AppendSummaryMembers(const TraceSummary& summary, JsonWriter* json) {
   VisitSummary(summary, Writer(json));
+  json->Key("suspicions");
+  AppendSuspicions(summary.Suspicions(), summary, json);
+}
+
+void AppendSuspicions(absl::Span<const TraceSummary::Suspicion> suspicions,
+                      const TraceSummary& summary, JsonWriter* json) {
+  json->BeginArray();
+  for (const TraceSummary::Suspicion& suspicion : suspicions) {
+    AppendSuspicion(suspicion, summary, json);
+  }
+  json->EndArray();
 }
 
 }  // namespace gotrace::internal

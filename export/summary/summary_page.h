@@ -2,25 +2,28 @@
 #ifndef GOTRACE_EXPORT_SUMMARY_SUMMARY_PAGE_H_
 #define GOTRACE_EXPORT_SUMMARY_SUMMARY_PAGE_H_
 
+#include <cstddef>
 #include <string>
-#include <vector>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "gotrace/trace_summary.h"
 #include "util/text_buffer.h"
 
 namespace gotrace::internal {
 
-// Something in a summary that may be a problem.
-struct Suspicion {
-  std::string what;           // A sentence.
-  absl::string_view command;  // Shows more. Without the names of the program and the file.
-};
+// Returns where most of the cost is: a place in the program or, if Ps were missing, the function in
+// which goroutines started that waited for them. Empty if unknown.
+TraceSummary::Suspicion::Part MainPlaceOf(const TraceSummary::Suspicion& suspicion);
 
-// Returns possible problems, worst first: too few Ps, Ps that are idle while goroutines wait, locks
-// that make goroutines wait, goroutines that keep a P, slow stops of the world, a busy garbage
-// collector, goroutines that may leak.
-std::vector<Suspicion> FindSuspicions(const TraceSummary& summary);
+// Returns what was found, with its numbers, the place and the victims, as one or more sentences.
+// `summary` is the one that has the suspicion.
+std::string SuspicionText(const TraceSummary::Suspicion& suspicion, const TraceSummary& summary);
+
+// Appends the suspicions of `summary`, most of the cost first, each with its cost for each second
+// of the trace and the command that shows more.
+void AppendSuspicionRows(absl::Span<const TraceSummary::Suspicion> suspicions,
+                         const TraceSummary& summary, size_t width, TextBuffer* out);
 
 // Appends a page of about 40 lines, of at most `width` columns.
 void AppendSummaryPage(const TraceSummary& summary, size_t width, TextBuffer* out);

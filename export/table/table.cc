@@ -248,14 +248,68 @@ void Table::Truncate(size_t rows) {
   if (rows < order_.size()) order_.resize(rows);
 }
 
-void Table::AppendText(size_t width, TextBuffer* out) const {
-  if (order_.empty()) return;
-  struct TextColumn {
-    std::vector<std::string> cells;  // The first is the title.
-    bool is_text = false;
-    size_t width = 0;
-  };
-  constexpr size_t kWidest = 48;  // For a text that is not in the last column.
+namespace {
+
+constexpr absl::string_view kGap = "  ";
+
+// A column as text.
+struct TextColumn {
+  const Column* column = nullptr;
+  std::vector<std::string> cells;  // The first is the title.
+  bool is_text = false;
+  bool is_last = false;
+  size_t width = 0;
+};
+
+// How narrow texts may become, in the last column and in others.
+struct Narrowest {
+  size_t last;
+  size_t other;
+};
+// From one to the next as long as they are not enough. The last text says most about a row.
+constexpr Narrowest kNarrowest[] = {{20, 18}, {20, 10}, {12, 10}};
+constexpr size_t kWidest = 48;  // For a text that is not in the last column.
+
+// Returns the width of a line in which the last text has at most `last` characters, and no other
+// text more than `limit`.
+size_t WidthWith(const std::vector<TextColumn>& columns, size_t last, size_t limit) {
+  size_t sum = 0;
+  for (const TextColumn& column : columns) {
+    const size_t most = column.is_last ? last : limit;
+    sum += kGap.size() + (column.is_text ? std::min(column.width, most) : column.width);
+  }
+  return sum - kGap.size();
+}
+
+// Removes the last column that may be omitted. Returns its title, or "" if there is none.
+absl::string_view RemoveOne(bool only_minor, std::vector<TextColumn>* columns) {
+  // The first columns say what a row is, or what it is sorted by.
+  const size_t kept = only_minor ? 1 : 2;
+  for (size_t i = columns->size(); i-- > kept;) {
+    const TextColumn& one = (*columns)[i];
+    if (only_minor ? !one.column->is_minor : one.is_text) continue;
+    const absl::string_view title = one.column->title;
+    const bool was_last = one.is_last;
+    columns->erase(columns->begin() + static_cast<ptrdiff_t>(i));
+    columns->back().is_last |= was_last;
+    return title;
+  }
+  return "";
+}
+
+// Returns the text of a cell in at most `width` characters.
+std::string Shortened(const TextColumn& column, size_t row, const std::string& cell, size_t width) {
+  if (WidthOf(cell) <= width) return cell;
+  const auto& fit = column.column->fit;
+  const std::string text = fit == nullptr ? cell : QuotedUnlessPlain(fit(row, width));
+  return WidthOf(text) > width ? CutOnTheLeft(text, width) : text;
+}
+
+}  // namespace
+
+std::vector<absl::string_view> Table::AppendText(size_t width, TextBuffer* out) const {
+  std::vector<absl::string_view> omitted;
+  if (order_.empty()) return omitted;
   std::vector<const Column*> columns;
   for (const bool is_last : {false, true}) {
     for (const Column& column : columns_) {
@@ -265,6 +319,7 @@ void Table::AppendText(size_t width, TextBuffer* out) const {
   std::vector<TextColumn> shown;
   for (const Column* const column : columns) {
     TextColumn text;
+    text.column = column;
     text.cells.emplace_back(column->title);
     bool is_zero = column->unit == Unit::kNanoseconds || column->unit == Unit::kBytes;
     for (const size_t row : order_) {
@@ -275,37 +330,63 @@ void Table::AppendText(size_t width, TextBuffer* out) const {
       is_zero &= text.cells.back().empty() || text.cells.back() == "0";
     }
     if (is_zero) continue;
-    for (std::string& cell : text.cells) {
-      const bool is_too_wide = text.is_text && column != columns.back() && WidthOf(cell) > kWidest;
-      if (is_too_wide) cell = CutOnTheLeft(cell, kWidest);
-      text.width = std::max(text.width, WidthOf(cell));
-    }
+    for (const std::string& cell : text.cells) text.width = std::max(text.width, WidthOf(cell));
     shown.push_back(std::move(text));
   }
-  constexpr absl::string_view kGap = "  ";
-  constexpr size_t kNarrowest = 20;
+  if (shown.empty()) return omitted;
+  shown.back().is_last = true;
+  Narrowest narrowest = kNarrowest[0];
+  const auto is_too_wide = [&] {
+    return WidthWith(shown, narrowest.last, narrowest.other) > width;
+  };
+  const auto omit = [&](bool only_minor) {
+    while (is_too_wide()) {
+      const absl::string_view title = RemoveOne(only_minor, &shown);
+      if (title.empty()) return;
+      omitted.push_back(title);
+    }
+  };
+  omit(/*only_minor=*/true);
+  for (const Narrowest& step : kNarrowest) {
+    if (is_too_wide()) narrowest = step;
+  }
+  omit(/*only_minor=*/false);
+  size_t limit = kWidest;
+  while (limit > narrowest.other && WidthWith(shown, narrowest.last, limit) > width) --limit;
   size_t before_last = 0;
-  for (size_t i = 0; i + 1 < shown.size(); ++i) before_last += shown[i].width + kGap.size();
-  const size_t room = std::max(width > before_last ? width - before_last : 0, kNarrowest);
+  for (TextColumn& column : shown) {
+    if (column.is_last) break;
+    if (column.is_text && column.width > limit) {
+      column.width = 0;
+      for (size_t line = 0; line < column.cells.size(); ++line) {
+        std::string& cell = column.cells[line];
+        // The title is not cut.
+        if (line > 0) cell = Shortened(column, order_[line - 1], cell, limit);
+        column.width = std::max(column.width, WidthOf(cell));
+      }
+    }
+    before_last += column.width + kGap.size();
+  }
+  const size_t room = std::max(width > before_last ? width - before_last : 0, narrowest.last);
   std::string text;
   for (size_t line = 0; line <= order_.size(); ++line) {
     text.clear();
     for (size_t i = 0; i < shown.size(); ++i) {
       const TextColumn& column = shown[i];
       const std::string& cell = column.cells[line];
-      const bool is_last = i + 1 == shown.size();
       if (i > 0) absl::StrAppend(&text, kGap);
       const std::string padding(column.width - WidthOf(cell), ' ');
       if (!column.is_text) {
         absl::StrAppend(&text, padding, cell);
-      } else if (is_last) {
-        absl::StrAppend(&text, WidthOf(cell) > room ? CutOnTheLeft(cell, room) : cell);
+      } else if (column.is_last) {
+        absl::StrAppend(&text, line == 0 ? cell : Shortened(column, order_[line - 1], cell, room));
       } else {
         absl::StrAppend(&text, cell, padding);
       }
     }
     out->Append(absl::StripTrailingAsciiWhitespace(text), "\n");
   }
+  return omitted;
 }
 
 void Table::AppendCsv(bool has_names, absl::string_view before, absl::string_view before_value,

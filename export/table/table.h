@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,6 +57,13 @@ struct Column {
   std::function<Cell(size_t row)> value;  // Cheap: may be called several times for each row.
   bool is_last_in_text = false;           // Whether it comes last in text.
   std::function<Unit(size_t row)> unit_of = nullptr;  // If set, the unit depends on the row.
+
+  // If set, returns the text of a row in about `width` characters, where it is too wide. Other
+  // texts lose their beginning.
+  std::function<std::string(size_t row, size_t width)> fit = nullptr;
+
+  // Whether text omits it first where lines are too long.
+  bool is_minor = false;
 };
 
 // A table of rows that the caller owns.
@@ -76,10 +84,12 @@ class Table {
 
   size_t rows() const { return order_.size(); }
 
-  // Appends a line of titles and a line for each row, of at most `width` characters if cutting the
-  // last text is enough. Only the largest of named numbers is shown. Columns of times or bytes that
-  // are 0 in all rows are omitted. Appends nothing if there are no rows.
-  void AppendText(size_t width, TextBuffer* out) const;
+  // Appends a line of titles and a line for each row, of at most `width` characters. For this, it
+  // cuts texts, first the last one, and then omits columns: minor ones, and numbers from the right
+  // on. A table of three texts needs at least 36 characters. Only the largest of named numbers is
+  // shown. Columns of times or bytes that are 0 in all rows are omitted. Appends nothing if there
+  // are no rows. Returns the titles of the columns that were omitted for lack of room.
+  std::vector<absl::string_view> AppendText(size_t width, TextBuffer* out) const;
 
   // Called after each row, to write out the text so far.
   using RowDone = std::function<void()>;
@@ -164,6 +174,25 @@ class ColumnList {
   ColumnList& AddLast(std::string name, absl::string_view title, Unit unit, Of of) {
     Add(std::move(name), title, unit, std::move(of));
     columns_.back().is_last_in_text = true;
+    return *this;
+  }
+
+  // Appends a column of texts for people that `fit(row, width)` makes narrower where that is
+  // needed; see Column::fit.
+  template <class Of, class Fit>
+  ColumnList& AddFitted(absl::string_view title, Of of, Fit fit) {
+    Add("", title, Unit::kNone, std::move(of));
+    columns_.back().fit = [=, rows = rows_](size_t row, size_t width) {
+      return fit(rows[row], width);
+    };
+    return *this;
+  }
+
+  // Marks the columns with these titles as minor; see Column::is_minor.
+  ColumnList& Minor(std::initializer_list<absl::string_view> titles) {
+    for (Column& column : columns_) {
+      for (const absl::string_view title : titles) column.is_minor |= column.title == title;
+    }
     return *this;
   }
 

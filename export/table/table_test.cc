@@ -1,5 +1,6 @@
 #include "export/table/table.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -72,6 +73,88 @@ TEST(Table, CutsTheLastTextToTheWidth) {
   TextBuffer out;
   MakeTable().AppendText(57, &out);
   EXPECT_NE(out.view().find("  …t/http.(*conn).serve\n"), out.view().npos) << out.view();
+}
+
+TEST(Table, CutsOtherTextsIfTheLastIsNotEnough) {
+  const std::string names[] = {std::string(30, 'a'), std::string(25, 'b'), std::string(40, 'c')};
+  std::vector<Column> columns;
+  for (const std::string& name : names) {
+    columns.push_back({.name = "", .title = "N", .value = [&](size_t) { return Cell(name); }});
+  }
+  const Table table(1, std::move(columns));
+  const auto line = [&](size_t width) {
+    TextBuffer out;
+    table.AppendText(width, &out);
+    absl::string_view text = out.view();
+    text.remove_prefix(text.find('\n') + 1);
+    return std::string(absl::StripSuffix(text, "\n"));
+  };
+  const auto cut = [](char c, size_t count) { return absl::StrCat("…", std::string(count, c)); };
+  EXPECT_EQ(line(80), absl::StrCat(names[0], "  ", names[1], "  ", cut('c', 20)));
+  // The widest gives way first. The last has at least 20 characters.
+  EXPECT_EQ(line(70), absl::StrCat(cut('a', 22), "  ", cut('b', 22), "  ", cut('c', 19)));
+  EXPECT_EQ(line(60), absl::StrCat(cut('a', 17), "  ", cut('b', 17), "  ", cut('c', 19)));
+  // If that is not enough, all of them may become narrower.
+  EXPECT_EQ(line(59), absl::StrCat(cut('a', 16), "  ", cut('b', 16), "  ", cut('c', 20)));
+  EXPECT_EQ(line(43), absl::StrCat(cut('a', 12), "  ", cut('b', 12), "  ", cut('c', 12)));
+  EXPECT_EQ(line(36), absl::StrCat(cut('a', 9), "  ", cut('b', 9), "  ", cut('c', 11)));
+  // There is an end to it.
+  EXPECT_EQ(line(10), line(36));
+}
+
+TEST(Table, OmitsColumnsIfCuttingTextsIsNotEnough) {
+  const std::string name(30, 'n');
+  const auto one = [](size_t) { return Cell(int64_t{1}); };
+  const Table table(1,
+                    {{.name = "", .title = "COUNT", .value = one},
+                     {.name = "", .title = "CLIPPED", .value = one},
+                     {.name = "", .title = "MINOR", .value = one, .is_minor = true},
+                     {.name = "", .title = "OTHER", .value = one},
+                     {.name = "", .title = "NAME", .value = [&](size_t) { return Cell(name); }}});
+  // The columns before the name take 30 characters, and 23 without the minor one.
+  struct Case {
+    size_t width;
+    std::vector<absl::string_view> omitted;
+    size_t name_width;
+  };
+  const Case cases[] = {{80, {}, 30},
+                        {50, {}, 20},
+                        {49, {"MINOR"}, 26},
+                        {42, {"MINOR"}, 19},
+                        {35, {"MINOR"}, 12},
+                        {34, {"MINOR", "OTHER"}, 18},
+                        {20, {"MINOR", "OTHER"}, 12}};
+  for (const Case& one_case : cases) {
+    TextBuffer out;
+    EXPECT_EQ(table.AppendText(one_case.width, &out), one_case.omitted) << one_case.width;
+    EXPECT_EQ(std::count(out.view().begin(), out.view().end(), 'n') + (one_case.width < 60),
+              one_case.name_width)
+        << out.view();
+  }
+}
+
+TEST(Table, LetsAColumnMakeItsTextsNarrower) {
+  struct Stack {
+    std::string whole;
+  };
+  const std::vector<Stack> stacks = {{"main.main;main.work;runtime.gopark"}, {"main.main"}};
+  const Table table = ColumnList<Stack>(absl::MakeConstSpan(stacks))
+                          .AddFitted(
+                              "STACK", [](const Stack& s) { return s.whole; },
+                              [](const Stack& s, size_t width) {
+                                EXPECT_LT(width, s.whole.size());
+                                return width < 15 ? "the program's end" : "main.work;…";
+                              })
+                          .ToTable();
+  const auto text = [&](size_t width) {
+    TextBuffer out;
+    table.AppendText(width, &out);
+    return std::string(out.view());
+  };
+  EXPECT_EQ(text(40), "STACK\nmain.main;main.work;runtime.gopark\nmain.main\n");
+  EXPECT_EQ(text(30), "STACK\nmain.work;…\nmain.main\n");
+  // It is cut if it is still too wide.
+  EXPECT_EQ(text(14), "STACK\n…program's end\nmain.main\n");
 }
 
 TEST(Table, CutsNoEscape) {

@@ -23,6 +23,7 @@
 #include "gotrace/trace_info.h"
 #include "gotrace/trace_metrics.h"
 #include "gotrace/trace_summary.h"
+#include "gotrace/wait_stats.h"
 #include "gotrace/window_reader.h"
 
 #endif  // GOTRACE_ANALYZE_H_

@@ -29,14 +29,14 @@ struct PathSpan {
   int64_t begin = 0;
   int64_t end = 0;  // Exclusive.
 
-  // Whether the task or region began before, or ended after, the part of the trace that was read.
+  // Whether it began before, or ended after, the part of the trace that was read.
   // The span is then cut to that part, and the path of a task without an end leads back from the
   // goroutine that began it.
   bool begin_clipped = false;
   bool end_clipped = false;
 
   TaskId task = TaskId::kNone;         // The task, or the task of the region.
-  StringId type = StringId::kEmpty;    // Of the task or region.
+  StringId type = StringId::kEmpty;    // Of the task or region; where the goroutine started.
   StackId end_stack = StackId::kNone;  // Where `goroutine` was at `end`; kNone if unknown.
 
   // Regions: whether it is inside another region of the same type on the same goroutine.
@@ -57,8 +57,12 @@ struct PathPiece {
   GoState state = GoState::kUndetermined;
 
   // kWaiting and kRunnable: as GoInterval::reason. kRunning: "GC mark assist" if it was in one, and
-  // otherwise kEmpty.
+  // otherwise kEmpty. If `is_stopped`: as StopSpan::name.
   StringId reason = StringId::kEmpty;
+
+  // kRunnable and kRunning: whether it was ready or running only for a stop of the world, as
+  // GoInterval::ForEachStop() defines it.
+  bool is_stopped = false;
 
   // kWaiting: the kind of its waker; kUnknown if it was not woken up at `end`.
   CauseKind woken_by = CauseKind::kUnknown;
@@ -66,10 +70,14 @@ struct PathPiece {
   // The goroutine's own stack, as GoInterval::stack. For kRunning, since a trace does not have the
   // stacks in which a goroutine ran, it is the stack at the end of the piece: where the goroutine
   // woke the next goroutine of the path, blocked, stopped, entered a syscall, or ended the task or
-  // region.
+  // region. While it has stopped the world, it is where it did so.
   StackId stack = StackId::kNone;
 
   StringId start = StringId::kEmpty;  // The function that the goroutine started in.
+
+  // kRunning, with Options::by_region: the type of the innermost region that the goroutine was in;
+  // kEmpty if it was in none.
+  StringId region = StringId::kEmpty;
 
   // The number of times that the path went from a goroutine to its waker or creator between the end
   // of the span and this piece, and has not returned. A path returns from a waker to the goroutine
@@ -82,7 +90,7 @@ struct PathPiece {
 // The sum of many critical paths.
 struct PathSum {
   // The key of a sample has a stack, a state, a reason, the function that the goroutine started in,
-  // and the kind of its waker; its count is the number of pieces. In the order of
+  // a region, and the kind of its waker; its count is the number of pieces. In the order of
   // Profile::samples().
   std::vector<ProfileSample> samples;
 
@@ -103,8 +111,9 @@ struct GoroutineTime {
 // So a path is on exactly one goroutine at each time, and its pieces partition the span.
 //
 // Memory is in proportion to the intervals of all goroutines, some 40 bytes each, and to the tasks,
-// regions and mark assists. CriticalPaths cannot be merged: intervals, tasks, regions and assists
-// would each need rules of their own for the borders between parts of a trace.
+// regions and mark assists, and to the stops of the world, for each goroutine that is then ready.
+// CriticalPaths cannot be merged: intervals, tasks, regions and assists would each need rules of
+// their own for the borders between parts of a trace.
 class CriticalPaths final : public Analysis {
  public:
   // The spans to collect, and the data to keep.
@@ -115,6 +124,9 @@ class CriticalPaths final : public Analysis {
     // Whether HadProcsDuring() will be called. It needs 24 more bytes for each time that a
     // goroutine had a P.
     bool keep_procs = false;
+
+    // Whether pieces in which goroutines run are cut where their innermost region changes.
+    bool by_region = false;
   };
 
   // `*interner` must outlive this object.
@@ -133,13 +145,17 @@ class CriticalPaths final : public Analysis {
   absl::Span<const PathSpan> tasks() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
   absl::Span<const PathSpan> regions() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
+  // Returns the spans of all goroutines, cut to the window, in order of their ends; for each life
+  // of an id one. `type` is the function in which it started.
+  std::vector<PathSpan> goroutines() const;
+
   // Returns the span of a goroutine, cut to the window, or nullopt if it is outside. If several
   // goroutines had the id, returns the span of the last one.
   std::optional<PathSpan> SpanOf(GoId goroutine) const;
 
   // Returns the critical path of `span`, in order of time: each piece begins where the previous one
-  // ends. Takes time in proportion to the number of pieces, which is at most one more than the
-  // number of intervals and assists that overlap the span.
+  // ends. Takes time in proportion to the number of pieces. Intervals are cut only at assists, at
+  // stops of the world and, with Options::by_region, where regions change.
   std::vector<PathPiece> Find(const PathSpan& span) const;
 
   // Returns the sum of the paths of `spans`. Stops early once there are more than `max_pieces`

@@ -1,4 +1,4 @@
-// Selects events of a trace by kind, goroutine, P, thread and time.
+// Selects events of a trace by kind, goroutine, P, thread, time and stack.
 #ifndef GOTRACE_EVENT_FILTER_H_
 #define GOTRACE_EVENT_FILTER_H_
 
@@ -9,6 +9,7 @@
 #include "gotrace/event.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/ids.h"
+#include "gotrace/stack_filter.h"
 
 namespace gotrace {
 
@@ -45,6 +46,10 @@ struct EventFilter {
   // the first event that is added as the trace's first one, unless it says otherwise.
   Times since_start;
   Times times;  // Values of Event::time().
+
+  // The event's stack, or the stack of the goroutine whose state it changes. In analyses, the stack
+  // in which a goroutine waits, runs or allocates, as each of them says.
+  StackFilter stacks = {};
 
   // Returns whether no condition is set.
   bool MatchesAll() const;

@@ -23,11 +23,26 @@ namespace gotrace {
 struct WorldStop : Interval {
   StringId reason = StringId::kEmpty;  // "GC mark termination", "start trace".
   GoId goroutine = GoId::kNone;        // The goroutine that stopped the world; kNone if unknown.
+  StackId stack = StackId::kNone;      // Where it did; kNone if unknown.
   ProcId proc = ProcId::kNone;         // The P that it ran on; kNone if unknown.
 
   // The last of the other Ps to stop; kNone if none was running, or if the trace does not show it.
   ProcId last_proc = ProcId::kNone;
   int64_t last_proc_stop = 0;  // When it stopped, if there is one.
+
+  // The goroutine that last_proc ran when it stopped, and where it stopped that goroutine; kNone if
+  // it ran none, or if the trace does not show it.
+  GoId last_goroutine = GoId::kNone;
+  StackId last_stack = StackId::kNone;
+
+  // When the first P ran again; `end` if none did before that.
+  int64_t restart = 0;
+
+  // Return the three parts of the stop, in nanoseconds: until all Ps had stopped, until the first P
+  // ran again, and until the world had been started.
+  int64_t stopping() const;
+  int64_t stopped() const;
+  int64_t restarting() const;
 };
 
 // What started a GC cycle.
@@ -53,12 +68,19 @@ struct GoroutineAssists {
   SpanSum assists;
 };
 
+// The mark assists that began in one place.
+struct AssistsInPlace {
+  StackId stack = StackId::kNone;  // kNone if the trace does not say.
+  SpanSum assists;
+};
+
 // A GC cycle. The interval is the runtime's range of the concurrent mark phase, which begins with
 // the request to stop the world and ends during the last stop.
 struct GcCycle : Interval {
   uint64_t number = 0;  // In the trace, from 1.
   GcTrigger trigger = GcTrigger::kUnknown;
-  GoId goroutine = GoId::kNone;  // The starter; kNone if the cycle began before the trace.
+  GoId goroutine = GoId::kNone;    // The starter; kNone if the cycle began before the trace.
+  StackId stack = StackId::kNone;  // Where it started the cycle.
 
   // The stops of the world for the GC that begin in the cycle. The first is for sweep termination,
   // the last for mark termination.
@@ -69,7 +91,9 @@ struct GcCycle : Interval {
   SpanSum assists;
   std::vector<GoroutineAssists> assists_by_goroutine;
 
-  // How long mark workers ran in the cycle, by the kind of the worker. In nanoseconds.
+  // How long mark workers ran whose runs began in the cycle, by the kind of the worker. In
+  // nanoseconds. The worker that ends the mark phase runs on after it, to start the world and to
+  // prepare the sweep, which counts, too.
   int64_t dedicated = 0;
   int64_t fractional = 0;
   int64_t idle = 0;
@@ -107,6 +131,10 @@ class GcStats final : public MergeableAnalysis<GcStats> {
   // Return the results, in order of time. Valid after Finish().
   absl::Span<const GcCycle> cycles() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
   absl::Span<const WorldStop> stops() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+
+  // Returns the mark assists in all cycles of the trace by where they began: what allocates. Those
+  // with the longest time are first. They are not cut to the window. Valid after Finish().
+  absl::Span<const AssistsInPlace> assist_places() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   class Impl;

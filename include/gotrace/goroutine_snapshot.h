@@ -23,8 +23,11 @@ struct GoroutineMoment {
   int64_t since = 0;   // When the state began, or was seen first.
   int64_t length = 0;  // For how long it had lasted, in nanoseconds.
 
-  StringId reason = StringId::kEmpty;   // As GoInterval::reason,
-  StackId stack = StackId::kNone;       // and GoInterval::stack.
+  // As those of GoInterval. While it is ready or running only for a stop of the world, `reason` is
+  // as StopSpan::name, and the stack of a running goroutine is where it stopped the world.
+  StringId reason = StringId::kEmpty;
+  StackId stack = StackId::kNone;
+
   StringId start = StringId::kEmpty;    // The function that it started in; kEmpty if unknown.
   StackId created_at = StackId::kNone;  // kNone for goroutines that are older than the trace.
 };
@@ -47,7 +50,8 @@ struct GoroutineMomentGroup {
 // Memory is in proportion to the goroutines that exist at a time.
 class GoroutineSnapshot final : public MergeableAnalysis<GoroutineSnapshot> {
  public:
-  // `*interner` must outlive this object. Only goroutines that `filter` selects are included.
+  // `*interner` must outlive this object. Only goroutines that `filter` selects are included, and
+  // whose stack its `stacks` select.
   GoroutineSnapshot(Interner* interner, EventFilter filter);
   ~GoroutineSnapshot() override;
 

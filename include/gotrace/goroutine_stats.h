@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/base/attributes.h"
@@ -66,21 +67,33 @@ class NamedTimes {
   std::unique_ptr<Index> index_;  // Only for many names. Copies make their own when they need it.
 };
 
-// How a goroutine spent its time, or the time of a part of its life. In nanoseconds.
+// How a goroutine spent its time, or the time of a part of its life. In nanoseconds. Go's times of
+// running and ready goroutines include stops of the world; here these are apart.
 struct ExecutionTimes {
   int64_t total = 0;            // From its beginning to its end.
-  int64_t running = 0;          // On a P.
+  int64_t running = 0;          // On a P, but for `stopped_running`.
   int64_t runnable = 0;         // Ready to run, but waiting for a P: the scheduling latency.
   int64_t syscall = 0;          // In a syscall, with a P.
   int64_t syscall_blocked = 0;  // In a syscall, after it had lost its P.
   NamedTimes blocked;           // By reason: "chan receive". "" if unknown.
 
+  // In stops of the world, as GoInterval::ForEachStop() defines it: on a P, while it had stopped
+  // the world itself, and ready to run; and the sum of both by reason: "GC mark termination".
+  int64_t stopped_running = 0;
+  int64_t stopped_runnable = 0;
+  NamedTimes stopped;
+
   // In ranges of the runtime: "GC mark assist", "GC incremental sweep", "stop-the-world (...)".
   // This time is part of the times above.
   NamedTimes ranges;
 
-  // Returns the sum of `blocked`.
+  // Return the sum of `blocked`, and the sum of `stopped`.
   int64_t BlockedTotal() const;
+  int64_t StoppedTotal() const;
+
+  // Return `running` and `runnable` as Go counts them: with stops of the world.
+  int64_t RunningWithStops() const;
+  int64_t RunnableWithStops() const;
 
   // Returns the time in none of the states above, where events are missing. Never negative.
   int64_t Unknown() const;
@@ -94,6 +107,9 @@ struct GoroutineSpan {
   GoId goroutine;
   StringId name = StringId::kEmpty;  // The function that it started in; "" if unknown.
 
+  // Where it was created; kNone if the trace does not say, as for a goroutine that is older.
+  StackId created_at = StackId::kNone;
+
   // The time when it was created or, if `is_older`, when it first appears in the trace or window.
   int64_t creation = 0;
   bool is_older = false;
@@ -104,9 +120,16 @@ struct GoroutineSpan {
   ExecutionTimes times;
 };
 
-// The goroutines that started in one function.
+// The goroutines that started in one function, or that were created in one place.
 struct GoroutineGroup {
-  StringId name = StringId::kEmpty;
+  StringId name = StringId::kEmpty;  // The function that they started in.
+
+  // With Options::by_creator, `name` is empty, and this is the place in the program in which they
+  // were created: the innermost frame of the program, as WaitPlace has it.
+  StringId creator = StringId::kEmpty;
+  StringId creator_file = StringId::kEmpty;
+  uint64_t creator_line = 0;
+
   uint64_t count = 0;
   ExecutionTimes times;  // Their sums.
 
@@ -135,6 +158,14 @@ class GoroutineStats final : public MergeableAnalysis<GoroutineStats> {
     // is in proportion to the goroutines that exist at a time.
     bool keep_each = false;
 
+    // Whether to group by the place in which goroutines were created, rather than by the function
+    // that they started in.
+    bool by_creator = false;
+
+    // Only goroutines that started in a function whose whole name this matches: an extended regular
+    // expression of POSIX, or the name itself; "" for all.
+    std::string start = {};
+
     // Only goroutines that the filter selects are counted, and only ranges within its `times`.
     EventFilter filter = {};
   };
@@ -152,7 +183,7 @@ class GoroutineStats final : public MergeableAnalysis<GoroutineStats> {
   // Returns the goroutines in order of creation, and then of ids, after Finish(). Empty unless
   // Options::keep_each is set.
   absl::Span<const GoroutineSpan> goroutines() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
-  // Returns the groups in order of names, after Finish().
+  // Returns the groups in order of names, or of places, after Finish().
   absl::Span<const GoroutineGroup> groups() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:

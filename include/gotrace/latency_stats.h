@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -44,12 +45,13 @@ struct LatencyKey {
 
   StringId start = StringId::kEmpty;  // The function that the goroutine started in.
   StackId stack = StackId::kNone;     // As GoInterval::stack, or where the pause or assist began.
+  GoId goroutine = GoId::kNone;       // kNone unless asked for.
 
   friend bool operator==(const LatencyKey&, const LatencyKey&) = default;
 
   template <class H>
   friend H AbslHashValue(H h, const LatencyKey& key) {
-    return H::combine(std::move(h), key.kind, key.reason, key.start, key.stack);
+    return H::combine(std::move(h), key.kind, key.reason, key.start, key.stack, key.goroutine);
   }
 };
 
@@ -61,6 +63,9 @@ struct LatencyGroup {
   // How many of them began before the trace or window, or ended after it. They count with the part
   // that was seen: see Interval::Seen().
   uint64_t clipped = 0;
+
+  // kScheduling: the part of the sum of durations in which the world was stopped, in nanoseconds.
+  int64_t stopped = 0;
 };
 
 // A single wait, as far as it was seen. Its `key` is always complete, except for a `start` that the
@@ -68,7 +73,8 @@ struct LatencyGroup {
 struct LatencyCase : Interval {
   LatencyKey key;
   GoId goroutine = GoId::kNone;
-  Cause ended_by;  // What ended it; unknown for pauses and assists.
+  Cause ended_by;       // What ended it; unknown for pauses and assists.
+  int64_t stopped = 0;  // kScheduling: how long the world was stopped meanwhile, in nanoseconds.
 };
 
 // Counts how long goroutines waited, and keeps the worst cases. Memory is in proportion to the
@@ -80,18 +86,30 @@ class LatencyStats final : public MergeableAnalysis<LatencyStats> {
     // Which kinds to count, by their number.
     std::array<bool, kLatencyKindEnd> kinds = {true, true, true, true, true};
 
-    // Whether to group by the function that goroutines started in, and by stack. If not, the keys
-    // of groups do not have them.
+    // Whether to group by the function that goroutines started in, by stack, and by goroutine. If
+    // not, the keys of groups do not have them. By goroutine, memory is in proportion to all
+    // goroutines of the trace.
     bool by_start = false;
     bool by_stack = false;
+    bool by_goroutine = false;
 
     // How many cases to keep of each kind and reason. The longest ones are kept.
     size_t cases = 0;
 
-    // Only goroutines that started in this function; "" for all.
+    // Only goroutines that started in a function whose whole name this matches: an extended
+    // regular expression of POSIX, or the name itself; "" for all.
     std::string start = {};
 
-    // Only goroutines that the filter selects are counted, and only times within its `times`.
+    // Only waits of which a part of LatencyKey::reason matches this, a pattern as `start`; "" for
+    // all.
+    std::string reason = {};
+
+    // Only waits that were seen for at least, and at most, this long, in nanoseconds.
+    uint64_t min_duration = 0;
+    uint64_t max_duration = std::numeric_limits<uint64_t>::max();
+
+    // Only goroutines that the filter selects are counted, only times within its `times`, and only
+    // waits whose LatencyKey::stack its `stacks` select.
     EventFilter filter = {};
   };
 

@@ -20,7 +20,7 @@ namespace gotrace {
 // are blocked in the same place, provided that these agree.
 struct LeakGroup {
   StringId start = StringId::kEmpty;    // The function that they started in; "" if unknown.
-  StackId created_at = StackId::kNone;  // kNone for goroutines that are older than the trace.
+  StackId created_at = StackId::kNone;  // kNone for goroutines that are older than what was read.
   StackId blocked_at = StackId::kNone;  // kNone if the trace does not say.
   StringId reason = StringId::kEmpty;   // As GoInterval::reason.
 
@@ -34,9 +34,25 @@ struct LeakGroup {
   std::array<uint64_t, kPoints> counts = {};
 };
 
+// A goroutine that is blocked at the end, for whatever time.
+struct BlockedGoroutine {
+  StringId start = StringId::kEmpty;  // The function that it started in; "" if unknown.
+
+  // Whether it was created in the trace or window, and where it was created; kNone if that was
+  // before what was read, but see LeakGroup.
+  bool is_new = false;
+  StackId created_at = StackId::kNone;
+
+  StackId blocked_at = StackId::kNone;  // kNone if the trace does not say.
+  StringId reason = StringId::kEmpty;   // As GoInterval::reason.
+  int64_t begin = 0;                    // When it blocked.
+  int64_t length = 0;                   // How long it has been seen to be blocked.
+};
+
 // Finds goroutines that are blocked at the end of the trace or window, and have been for long.
 // Goroutines of the runtime, which started in a function of package runtime or of a package below
-// it, are left out. Memory is in proportion to the goroutines that exist at a time.
+// it, are left out, and those that wait for signals or record the trace. Memory is in proportion to
+// the goroutines that exist at a time.
 class LeakStats final : public MergeableAnalysis<LeakStats> {
  public:
   // The goroutines to count.
@@ -44,7 +60,8 @@ class LeakStats final : public MergeableAnalysis<LeakStats> {
     // How long a goroutine must have been blocked, in nanoseconds.
     int64_t longer = 1'000'000'000;
 
-    // Only goroutines that the filter selects. Its `times` are the window.
+    // Only goroutines that the filter selects, and that are blocked in stacks which its `stacks`
+    // select. Its `times` are the window.
     EventFilter filter = {};
   };
 
@@ -60,6 +77,9 @@ class LeakStats final : public MergeableAnalysis<LeakStats> {
 
   // Returns the groups, largest first, after Finish().
   absl::Span<const LeakGroup> groups() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  // Returns all goroutines of the program that are blocked at the end, whatever Options::longer, in
+  // no particular order, after Finish().
+  absl::Span<const BlockedGoroutine> blocked() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   class Impl;

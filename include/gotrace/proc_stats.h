@@ -3,12 +3,14 @@
 #ifndef GOTRACE_PROC_STATS_H_
 #define GOTRACE_PROC_STATS_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "absl/base/attributes.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "gotrace/analysis.h"
 #include "gotrace/event.h"
@@ -27,10 +29,13 @@ struct ProcTimes {
   int64_t syscall = 0;    // Its goroutine was in a syscall.
   int64_t scheduler = 0;  // It was running without a goroutine: it looked for one, or was stopping.
   int64_t idle = 0;       // It ran nothing, although GOMAXPROCS allowed it to.
+  int64_t stopped = 0;    // It was idle, and the world was stopped.
 
-  // Return the sum of all times, and of all times but `idle`.
+  // Return the sum of all times; of all times but `idle` and `stopped`; and of those in which it
+  // ran goroutines: `user`, `gc` and `assist`.
   int64_t Total() const;
   int64_t Busy() const;
+  int64_t Running() const;
 
   // Adds each time of `other`.
   void Add(const ProcTimes& other);
@@ -59,7 +64,74 @@ struct ProcSlice {
 
   // The idle time of Ps for which there were goroutines waiting to run: at each moment, the number
   // of idle Ps below GOMAXPROCS or the number of waiting goroutines counts, whichever is smaller.
+  // Without the times in which the world was stopped.
   int64_t idle_while_runnable = 0;
+};
+
+// Why a goroutine that was ready did not run: what the Ps did meanwhile.
+enum class ReadyCause : uint8_t {
+  kStopped,    // The world was stopped.
+  kTracer,     // The world was stopped by the tracer, to begin or end the trace.
+  kIdleProcs,  // A P was idle.
+  kProgram,    // A P ran the program's own code.
+  kLongRun,    // The same, for more than 10 ms in a run of at least 20 ms.
+  kAssist,     // A P ran a goroutine of the program in a mark assist.
+  kGc,         // A P ran a mark worker of the garbage collector.
+  kOther,  // A P did something else: it ran another goroutine of the runtime or of the tracer, or
+           // none.
+};
+inline constexpr size_t kReadyCauseEnd = 8;
+
+// Returns the name of the cause: "stopped", "idle Ps". Static lifetime.
+absl::string_view ReadyCauseName(ReadyCause cause);
+
+// Times in which goroutines were ready, by their cause, in nanoseconds.
+struct ReadyTimes {
+  std::array<int64_t, kReadyCauseEnd> by_cause{};
+
+  int64_t Of(ReadyCause cause) const { return by_cause[static_cast<size_t>(cause)]; }
+
+  // Returns the sum.
+  int64_t Total() const;
+
+  // Adds each time of `other`.
+  void Add(const ReadyTimes& other);
+
+  friend bool operator==(const ReadyTimes&, const ReadyTimes&) = default;
+};
+
+// The times of goroutines that started in the same function.
+struct ReadyFunction {
+  StringId start = StringId::kEmpty;  // kEmpty if unknown.
+  bool is_system = false;  // Whether these are goroutines of the runtime or of the tracer.
+  ReadyTimes waited;       // While they were ready themselves, why they did not run.
+  ReadyTimes ran;  // What goroutines of the program are charged for what these did while running.
+};
+
+// A goroutine of the program that ran for at least 20 ms at a time.
+struct LongRunner {
+  GoId goroutine;
+  StringId start = StringId::kEmpty;
+  uint64_t runs = 0;               // How many such runs it had.
+  int64_t longest = 0;             // The longest of them, in nanoseconds.
+  StackId stack = StackId::kNone;  // Where that ended; kNone if the trace does not say.
+
+  // The time of ready goroutines that is charged to its long runs, and the part of it that is of
+  // goroutines that started in the same function. Part of ReadyCause::kLongRun.
+  int64_t waited = 0;
+  int64_t peers_waited = 0;
+};
+
+// The time that goroutines of the program spent in mark assists. In nanoseconds.
+struct AssistTimes {
+  int64_t running = 0;
+  int64_t waiting = 0;  // For more marking to be done, or for the lock of the collector.
+};
+
+// Waits in one place for GC cycles to begin or to end, outside of mark assists.
+struct GcWaits {
+  StackId stack = StackId::kNone;
+  int64_t time = 0;  // In nanoseconds.
 };
 
 // How many goroutines may run at once from a time on.
@@ -75,8 +147,8 @@ struct ProcLimit {
 class ProcStats final : public MergeableAnalysis<ProcStats> {
  public:
   // Counts only Ps that `filter` selects, and only times within its `times`. The numbers of waiting
-  // goroutines always include the whole program.
-  explicit ProcStats(EventFilter filter);
+  // goroutines always include the whole program. `*interner` must outlive this object.
+  ProcStats(Interner* interner, EventFilter filter);
   ~ProcStats() override;
 
   void Begin(int64_t trace_start, EventFilter::Times window) override;
@@ -101,6 +173,30 @@ class ProcStats final : public MergeableAnalysis<ProcStats> {
 
   // Returns everything as one slice.
   ProcSlice Sum() const;
+
+  // Returns why the program's goroutines did not run while they were ready. Each moment of the
+  // trace is charged to the ready goroutines in equal parts: to a stop of the world if there is
+  // one; or for as many of them as there are idle Ps to these, and for the rest in equal parts to
+  // the other Ps. The sum is the time in which goroutines of the program were ready, as far as it
+  // was seen.
+  const ReadyTimes& ready() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+
+  // Returns the same by the function in which goroutines started, also for goroutines of the
+  // runtime, in order of the functions' names. Only functions with times.
+  absl::Span<const ReadyFunction> ready_functions() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+
+  // Returns the time in mark assists, as far as it was seen.
+  const AssistTimes& assists() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+
+  // Returns the part of ProcTimes::gc, of all Ps, by mark workers that ran only since their P had
+  // nothing else to do.
+  int64_t idle_workers() const;
+
+  // Returns the waits for GC cycles of the program's goroutines, longest time first.
+  absl::Span<const GcWaits> gc_waits() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+
+  // Returns the goroutines with long runs, those with the most `waited` first.
+  absl::Span<const LongRunner> long_runners() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
   class Impl;

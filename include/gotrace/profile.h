@@ -105,12 +105,14 @@ class Profile final : public MergeableAnalysis<Profile> {
     bool by_goroutine = false;
     bool by_proc = false;
 
-    // Only goroutines that started in this function; "" for all.
+    // Only goroutines that started in a function whose whole name this matches: an extended
+    // regular expression of POSIX, or the name itself; "" for all.
     std::string start;
 
     // Only goroutines that the filter selects. Samples of events, such as CPU samples, are limited
     // to its `times`. If it selects Ps or threads, only what goroutines do on these, running or in
-    // a syscall; then the type must be kWall, kOnCpu or kSyscall.
+    // a syscall; then the type must be kWall, kOnCpu or kSyscall. Only samples of which its
+    // `stacks` select the stack or that of the waker.
     EventFilter filter = {};
   };
 
@@ -149,7 +151,8 @@ class RegionProfile final : public Analysis {
     bool by_label = false;
 
     // Only the time that goroutines spend in regions of this task, and in regions of this type;
-    // nullopt and "" for any. A region counts if its begin is in the trace.
+    // nullopt and "" for any. A region counts if its begin is in the trace. If the task has no
+    // regions, and `region` is "", only the time of the goroutine that began it, until it ends.
     std::optional<TaskId> task = std::nullopt;
     std::string region = {};
 
@@ -172,7 +175,8 @@ class RegionProfile final : public Analysis {
   absl::Span<const ProfileSample> samples() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
-  const std::unique_ptr<internal::ProfileSums> impl_;
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
 };
 
 // Computes a profile of kNet, kSync, kSyscall or kSched exactly as `go tool trace -pprof` of Go

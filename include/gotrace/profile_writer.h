@@ -24,6 +24,9 @@ struct ProfileForm {
   // Whether the innermost frames show the state of the goroutine and its reason: "[waiting]",
   // "network".
   bool shows_states = false;
+
+  // Whether frames have their file and line in collapsed stacks: "main.work main.go:12".
+  bool shows_lines = false;
 };
 
 // Returns the form of profiles computed by Profile.

@@ -121,9 +121,13 @@ struct RepairPlan {
   std::optional<Fault> first_text;
   // If the input cannot be decompressed completely, the fault. Everything before it is used.
   std::optional<Fault> input_fault;
+  // The number by which the frequency of the trace clock is divided in the output: 256 if Go 1.22.0
+  // wrote the trace on Windows, with times that are 256 times too short. Otherwise 1.
+  uint64_t clock_divisor = 1;
 
-  // Returns whether Go's reader accepts the input as it is, so that nothing needs to be repaired.
-  bool InputIsSound() const { return trace_is_sound && notes.empty(); }
+  // Returns whether Go's reader accepts the input as it is, with the right times, so that nothing
+  // needs to be repaired.
+  bool InputIsSound() const { return trace_is_sound && notes.empty() && clock_divisor == 1; }
 };
 
 // Opens the input at its beginning. Called several times. All sources must have the same bytes:
@@ -145,8 +149,9 @@ struct RepairOptions {
 };
 
 // Repairs the trace that `open` opens, and passes the result to `sink`. Go 1.27's reader accepts
-// the result; this is verified before `sink` is called. A sound trace is passed on unchanged, but
-// decompressed. If `plan` is not nullptr, stores the changes there: see DescribeRepair().
+// the result; this is verified before `sink` is called. A sound trace is passed on unchanged,
+// except for a wrong frequency (RepairPlan::clock_divisor), but decompressed. If `plan` is not
+// nullptr, stores the changes there: see DescribeRepair().
 //
 // Returns an error, without having called `sink`, where PlanRepair() does, and kDataLoss without a
 // fault if nothing of the trace can be saved; `*plan` then says why. Otherwise returns the first
@@ -164,7 +169,8 @@ absl::StatusOr<std::string> RepairBytes(absl::string_view bytes, RepairPlan* pla
 
 // Plans the changes after which Go 1.27's reader accepts the trace, and verifies that it would.
 //
-// A sound trace stays unchanged. Otherwise, sound generations that follow their predecessors keep
+// A sound trace stays unchanged, except for a wrong frequency (RepairPlan::clock_divisor).
+// Otherwise, sound generations that follow their predecessors keep
 // their batches. Other generations are rewritten from the events that ReadMode::kSalvage returns,
 // with events added where some are lost, and with regions that nest (see rewrite/region_planner.h).
 // If the input has several traces, or several runs of generations that do not follow each other,

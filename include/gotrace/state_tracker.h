@@ -75,6 +75,35 @@ struct Interval {
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
+// A stop of the world: a goroutine asks all others to stop, and lets them continue later.
+struct StopSpan {
+  int64_t begin = 0;  // When the goroutine asked.
+  int64_t end = 0;  // When the world had been started again; the largest number if it was not yet.
+  GoId goroutine = GoId::kNone;        // That asked; kNone if unknown.
+  StackId stack = StackId::kNone;      // Where it asked; kNone if unknown.
+  StringId reason = StringId::kEmpty;  // "GC mark termination"; kEmpty if unknown.
+  StringId name = StringId::kEmpty;    // As a state: "world stopped (GC mark termination)".
+};
+
+// The stops of the world at the time of an interval. It is a view, and valid only as long as the
+// interval: during the call that passes it. So copies of intervals are compared without it.
+class StopsView {
+ public:
+  StopsView() = default;
+  // `stops` are in order of time.
+  explicit StopsView(absl::Span<const StopSpan> stops) : stops_(stops) {}
+
+  // Return whether there is no stop, and the stops, in order of time.
+  bool empty() const { return stops_.empty(); }
+  const StopSpan* begin() const { return stops_.data(); }
+  const StopSpan* end() const { return stops_.data() + stops_.size(); }
+
+  friend bool operator==(const StopsView&, const StopsView&) { return true; }
+
+ private:
+  absl::Span<const StopSpan> stops_;
+};
+
 // A time in which a goroutine is in one state.
 //
 // A goroutine's life in the trace begins when it is created or, if it existed before, with the
@@ -114,6 +143,46 @@ struct GoInterval : Interval {
   // The cause of the end of the state; for kWaiting, what woke it up. Unknown if end_clipped. Equal
   // to `begun_by` of the next interval.
   Cause ended_by;
+
+  // kRunning and kRunnable: the stops of the world that overlap it, or overlapped it before it was
+  // cut.
+  StopsView stops;
+
+  // Calls `use(begin, end, stop)`, in order of time, for each part of the interval, or of it from
+  // `from` to `to`, in which the goroutine was in its state only for a stop of the world:
+  //
+  // - While it is ready, each stop counts from its begin to its end. The runtime gives no P to a
+  //   goroutine from the begin on; what waits longer than others while Ps start again does so
+  //   because of the stop, too.
+  // - While it is running, only stops that the goroutine asked for count. It waits until the others
+  //   have stopped, does what it stopped them for, and starts the world again. Any other goroutine
+  //   makes progress as long as it is running: it stops running, in the trace as well, before its P
+  //   stops.
+  //
+  // A goroutine that is blocked or in a syscall would be so without the stop, as far as the trace
+  // shows. When it is woken up, or returns, it is ready.
+  template <class Use>
+  void ForEachStop(int64_t from, int64_t to, const Use& use) const {
+    for (const StopSpan& stop : stops) {
+      if (state == GoState::kRunning && stop.goroutine != goroutine) continue;
+      const int64_t part_begin = std::max({begin, from, stop.begin});
+      const int64_t part_end = std::min({end, to, stop.end});
+      if (part_begin < part_end) use(part_begin, part_end, stop);
+    }
+  }
+  template <class Use>
+  void ForEachStop(const Use& use) const {
+    ForEachStop(begin, end, use);
+  }
+
+  // Returns the sum of the lengths of these parts from `from` on, in nanoseconds.
+  int64_t StoppedSince(int64_t from) const {
+    uint64_t stopped = 0;
+    ForEachStop(from, end, [&](int64_t part_begin, int64_t part_end, const StopSpan&) {
+      stopped += static_cast<uint64_t>(part_end) - static_cast<uint64_t>(part_begin);
+    });
+    return static_cast<int64_t>(stopped);
+  }
 
   friend bool operator==(const GoInterval&, const GoInterval&) = default;
 };

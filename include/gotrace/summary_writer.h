@@ -12,7 +12,7 @@
 namespace gotrace {
 
 // Returns a page of about 40 lines, of at most `width` columns, as `gotrace-dump summary` prints
-// it. Its first part lists possible problems.
+// it. Its last part lists possible problems.
 std::string FormatSummary(const TraceSummary& summary, size_t width = 100);
 
 // Returns the summary as one JSON object and a newline; docs/summary.schema.json describes it. The

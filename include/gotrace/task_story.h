@@ -40,7 +40,9 @@ struct StoryRow {
   StringId text = StringId::kEmpty;  // The type of the task or region, or the message of the log.
   StringId category = StringId::kEmpty;  // kLog: its category.
 
-  // kState: the state, its reason, and the goroutine's own stack, as in GoInterval.
+  // kState: the state, its reason, and the goroutine's own stack, as in GoInterval. While it is
+  // ready or running only for a stop of the world: StopSpan::name and, if it stopped the world
+  // itself, where it did. See GoInterval::ForEachStop().
   GoState state = GoState::kUndetermined;
   StringId reason = StringId::kEmpty;
   StackId stack = StackId::kNone;

@@ -35,9 +35,23 @@ enum class TraceMetric : uint8_t {
   kGcCycles,
   kGcPauses,  // The time for which the world was stopped for the garbage collector.
 
-  // The median and the 99th percentile of the single waits of goroutines for a P.
+  // The median and the 99th percentile of the single waits of goroutines for a P. For the whole
+  // program, only goroutines of the program count, and not those of the runtime.
   kLatencyP50,
   kLatencyP99,
+
+  // Sums over goroutines of the program by place, and for the whole program: waits for a Mutex or
+  // RWMutex, all other waits, and syscalls. Waits of which the trace does not say where they are
+  // are not included.
+  kLockWaits,
+  kOtherWaits,
+  kCalls,
+
+  // The median and the 99th percentile of the durations of tasks, and of regions, by type.
+  kTaskP50,
+  kTaskP99,
+  kRegionP50,
+  kRegionP99,
 };
 
 // Returns the name of the metric: "running", "latency p99". Static lifetime.
@@ -50,24 +64,29 @@ bool IsSum(TraceMetric metric);
 struct TraceMetricValue {
   TraceMetric metric = TraceMetric::kRunning;
 
-  // Whether this is the value for the whole program, or for the goroutines that started in
-  // `function`; "" if unknown.
+  // Whether this is the value for the whole program. Otherwise it is for the goroutines that
+  // started in `function`, "" if unknown; for a place, the members of which are those of WaitPlace,
+  // and the reason of the waits; or for tasks or regions of a type.
   bool of_all = false;
   StringId function = StringId::kEmpty;
+  StringId library = StringId::kEmpty;
+  StringId reason = StringId::kEmpty;
+  StringId type = StringId::kEmpty;
 
   uint64_t value = 0;  // In the window.
-  uint64_t waits = 0;  // For a latency: the number of waits.
+  uint64_t count = 0;  // For a percentile: the number of waits, tasks or regions.
 
   // The standard deviation among the generations of the trace: of the value per second (of a
-  // latency, of the value itself), and of the value per task that ended. Generations are weighted
-  // by their length, or by their number of tasks. nullopt if there is only one generation, or if it
-  // was not measured.
+  // percentile, of the value itself), and of the value per task that ended. Generations are
+  // weighted by their length, or by their number of tasks. nullopt if there is only one generation,
+  // or if it was not measured.
   std::optional<double> deviation;
   std::optional<double> deviation_per_task;
 };
 
-// Computes the metrics. Memory is in proportion to the goroutines that exist at a time, and to
-// functions and generations. It cannot be merged, since HeapStats cannot.
+// Computes the metrics. Memory is in proportion to the goroutines that exist at a time, to tasks
+// and regions, and to functions, places and generations. It cannot be merged, since HeapStats
+// cannot.
 class TraceMetrics final : public Analysis {
  public:
   // All generations after this many count as one.
@@ -108,10 +127,13 @@ enum class MetricBase : uint8_t {
 // A metric that differs between two traces, A and B.
 struct MetricChange {
   TraceMetric metric = TraceMetric::kRunning;
-  bool of_all = false;   // See TraceMetricValue.
-  std::string function;  // See TraceMetricValue.
+  bool of_all = false;  // See TraceMetricValue for this and the next four.
+  std::string function;
+  std::string library;
+  std::string reason;
+  std::string type;
 
-  // The values, divided by the base unless they are latencies.
+  // The values, divided by the base unless they are percentiles.
   double a = 0;
   double b = 0;
 
@@ -121,14 +143,15 @@ struct MetricChange {
   std::optional<double> spread;
 
   // From 0 to 1: the change relative to the value for the whole program in the trace where that is
-  // larger; for a latency, multiplied by its share of all waits. Makes changes of different metrics
+  // larger; for a percentile, multiplied by its share of all waits, tasks or regions. Waits of
+  // goroutines of the program are compared with each other only. Makes changes of different metrics
   // comparable.
   double weight = 0;
 };
 
-// Returns the differences, largest weight first. Latencies are compared only where both traces have
-// some. The analyses must be finished, and `a_names` and `b_names` must be their interners. Returns
-// nothing if the base is 0 in one of the traces.
+// Returns the differences, largest weight first. Percentiles are compared only where both traces
+// have some. The analyses must be finished, and `a_names` and `b_names` must be their interners.
+// Returns nothing if the base is 0 in one of the traces.
 std::vector<MetricChange> CompareTraces(const TraceMetrics& a, const Interner& a_names,
                                         const TraceMetrics& b, const Interner& b_names,
                                         MetricBase base);

@@ -45,7 +45,7 @@ EventFilter::Times EventFilter::Times::And(const Times& other) const {
 
 bool EventFilter::MatchesAll() const {
   return kinds.empty() && goroutines.empty() && procs.empty() && threads.empty() &&
-         since_start.MatchesAll() && times.MatchesAll();
+         since_start.MatchesAll() && times.MatchesAll() && stacks.MatchesAll();
 }
 
 bool EventFilter::Matches(const Event& event, int64_t start) const {
@@ -53,6 +53,10 @@ bool EventFilter::Matches(const Event& event, int64_t start) const {
   if (!times.Has(event.time())) return false;
   if (!since_start.Has(TraceClock::Subtract(event.time(), start))) return false;
   if (!Selects(event.thread())) return false;
+  if (!stacks.MatchesAll() && !stacks.Selects(event.stack()) &&
+      (event.TransitionHasSameStack() || !stacks.Selects(event.transition_stack()))) {
+    return false;
+  }
   if (goroutines.empty() && procs.empty()) return true;
   const ResourceId subject = SubjectOf(event);
   return HasId(goroutines, event.goroutine(), subject, ResourceKind::kGoroutine) &&

@@ -3,11 +3,14 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "gmock/gmock.h"
+#include "gotrace/event_builder.h"
 #include "gotrace/reader.h"
+#include "gotrace/stack_filter.h"
 #include "gtest/gtest.h"
 #include "tracev2/text_form.h"
 
@@ -264,6 +267,39 @@ TEST(EventFilter, SelectsWholeSpans) {
       filter.WithWholeSpans().kinds,
       (std::set<EventKind>{EventKind::kLog, EventKind::kRegionBegin, EventKind::kRegionEnd,
                            EventKind::kRangeBegin, EventKind::kRangeActive, EventKind::kRangeEnd}));
+}
+
+TEST(EventFilter, SelectsStacks) {
+  const StackFrame get = {1, "main.(*Cache).Get", "/src/cache.go", 17};
+  const StackFrame main = {2, "main.main", "/src/main.go", 5};
+  const BuiltTables tables;
+  EventBuilder block(EventType::kGoBlock, tables);
+  block.Transition(GoId{1}, GoState::kRunning, GoState::kWaiting).Stack({get, main});
+  // The second stack is that of the new goroutine.
+  EventBuilder create(EventType::kGoCreate, tables);
+  create.Transition(GoId{2}, GoState::kNotExist, GoState::kRunnable);
+  create.Stack({main}).TransitionStack({get});
+  EventBuilder start(EventType::kGoStart, tables);
+  start.Transition(GoId{2}, GoState::kRunnable, GoState::kRunning);
+  const auto selected = [&](absl::string_view pattern) {
+    absl::StatusOr<StackFilter> stacks = StackFilter::Parse(pattern);
+    EXPECT_TRUE(stacks.ok()) << stacks.status();
+    EventFilter filter;
+    filter.stacks = *std::move(stacks);
+    EXPECT_FALSE(filter.MatchesAll());
+    std::string names;
+    if (filter.Matches(block.Build(), 0)) names += "block ";
+    if (filter.Matches(create.Build(), 0)) names += "create ";
+    if (filter.Matches(start.Build(), 0)) names += "start ";
+    return names;
+  };
+  EXPECT_EQ(selected("main.(*Cache).Get"), "block create ");
+  EXPECT_EQ(selected("cache.go:17$"), "block create ");
+  EXPECT_EQ(selected("cache.go:1$"), "");
+  EXPECT_EQ(selected("^main.main$"), "block create ");
+  EXPECT_EQ(selected("Put|Delete"), "");
+  EXPECT_FALSE(StackFilter::Parse("main.[").ok());
+  EXPECT_TRUE(StackFilter().Selects(Stack()));
 }
 
 TEST(EventFilterTest, OneConditionAndNotAllMatch) {

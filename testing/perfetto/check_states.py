@@ -48,7 +48,8 @@ MAX_PATH_WORK = 2_500_000
 MAX_ID = (1 << 31) - 1  # Larger ids do not fit into scheduling events, which have wakers and reasons.
 
 STATES = {'Running': 'Running', 'Runnable': 'R', 'Waiting': 'S', 'Syscall': 'D', 'NotExist': 'X'}
-COLUMNS = {'Running': ['running_ns'], 'R': ['runnable_ns'], 'S': ['blocked_total_ns'],
+COLUMNS = {'Running': ['running_ns', 'stopped_running_ns'],
+           'R': ['runnable_ns', 'stopped_runnable_ns'], 'S': ['blocked_total_ns'],
            'D': ['syscall_ns', 'syscall_blocked_ns']}
 METRICS = {'/memory/classes/heap/objects:bytes': 'heap', '/gc/heap/goal:bytes': 'heap goal',
            '/sched/gomaxprocs:threads': 'GOMAXPROCS'}

@@ -8,7 +8,7 @@ std::string Command::Usage() {
   const CommandText& about = text();
   return absl::StrCat("gotrace-dump ", about.name, Flags().empty() ? "" : " [FLAGS]", " FILE",
                       about.takes_several_files ? "..."
-                      : about.takes_two_files   ? " [FILE]"
+                      : about.compares_files    ? " [FILE]..."
                                                 : "");
 }
 

@@ -30,7 +30,7 @@ struct CommandText {
   absl::string_view examples;  // Lines, which are not wrapped.
   absl::string_view exit_codes = kUsualExitCodes;
   bool takes_several_files = false;  // And directories.
-  bool takes_two_files = false;      // One or two, if it does not take several.
+  bool compares_files = false;       // One or more, if it does not take several.
 };
 
 class Command {

@@ -14,6 +14,7 @@
 #include "absl/strings/strip.h"
 #include "gotrace/library_version.h"
 #include "tools/cli/commit.h"
+#include "tools/cli/instead.h"
 #include "tools/cli/nearest_name.h"
 #include "util/quote.h"
 
@@ -203,21 +204,38 @@ class ArgumentParser {
       given.push_back({flag, argument.value.value_or("")});
       line_.flags.emplace_back(flag->name, given.back().value);
     }
-    absl::Status status = SetFlags(given);
+    absl::Status status = WithAdvice(SetFlags(given), given);
     status.Update(line_.command->Check());
     if (!status.ok()) line_.explained_by = line_.command;
     return status;
   }
 
+  // Returns the error of a value, with what to type instead.
+  absl::Status WithAdvice(const absl::Status& status, absl::Span<const GivenFlag> given) const {
+    if (status.ok()) return status;
+    for (const GivenFlag& one : given) {
+      const absl::string_view advice =
+          AdviceOnValue(line_.command->text().name, one.flag->name, one.value);
+      if (advice.empty()) continue;
+      return absl::InvalidArgumentError(absl::StrCat(status.message(), "; ", advice));
+    }
+    return status;
+  }
+
   absl::Status WrongFlag(const FlagArgument& argument, absl::Span<const Flag> own) const {
+    const absl::string_view command = line_.command->text().name;
+    if (const absl::string_view advice = AdviceOnFlag(command, argument.name); !advice.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("`", command, "` has no flag --", argument.name, "; ", advice));
+    }
     if (const Flag* const other = FindAnyFlag(argument.name)) {
       std::vector<absl::string_view> commands;
       for (const AnyFlag& any : all_flags_) {
         if (any.flag.name == other->name) commands.push_back(any.command->text().name);
       }
-      return absl::InvalidArgumentError(absl::StrCat(
-          other->Spelling(), " is a flag of ", ListNames(commands), ", not of `",
-          line_.command->text().name, "`", other->instead.empty() ? "" : "; ", other->instead));
+      return absl::InvalidArgumentError(
+          absl::StrCat(other->Spelling(), " is a flag of ", ListNames(commands), ", not of `",
+                       command, "`", other->instead.empty() ? "" : "; ", other->instead));
     }
     // The command's own flags come first, since of equally near names the first is chosen.
     std::vector<absl::string_view> names;
@@ -240,13 +258,11 @@ class ArgumentParser {
     }
     if (absl::Status status = CheckFirstName(); !status.ok()) return status;
     const CommandText& text = line_.command->text();
-    const size_t max_files = text.takes_two_files ? 2 : 1;
-    if (names_.size() > max_files && !text.takes_several_files) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "`", text.name, "` takes ", text.takes_two_files ? "one or two FILEs" : "one FILE",
-          ", found ", QuotedUnlessPlain(names_[0]), " and ", QuotedUnlessPlain(names_[1]),
-          text.takes_two_files ? " and more; " : "; ",
-          NamesOf(commands_, /*only_several_files=*/true), " take several"));
+    if (names_.size() > 1 && !text.takes_several_files && !text.compares_files) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("`", text.name, "` takes one FILE, found ", QuotedUnlessPlain(names_[0]),
+                       " and ", QuotedUnlessPlain(names_[1]), "; ",
+                       NamesOf(commands_, /*only_several_files=*/true), " take several"));
     }
     if (std::count(names_.begin(), names_.end(), "-") > 1) {
       return absl::InvalidArgumentError(
@@ -268,7 +284,8 @@ class ArgumentParser {
     const bool may_be_command =
         names_[0].find_first_of("./") == std::string::npos && names_[0] != "-";
     if (may_be_command && !FileExists(names_[0]) &&
-        (names_.size() > 1 || !NearestCommand(names_[0]).empty())) {
+        (names_.size() > 1 || !NearestCommand(names_[0]).empty() ||
+         !AdviceOnCommand(names_[0]).empty())) {
       return UnknownCommand(names_[0]);
     }
     return absl::OkStatus();
@@ -281,6 +298,9 @@ class ArgumentParser {
   }
 
   absl::Status UnknownCommand(absl::string_view name) const {
+    if (const absl::string_view advice = AdviceOnCommand(name); !advice.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("there is no command ", name, "; ", advice));
+    }
     const std::string nearest = NearestCommand(name);
     return absl::InvalidArgumentError(
         absl::StrCat("there is no command ", QuotedUnlessPlain(name), "; ",

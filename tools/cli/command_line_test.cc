@@ -17,6 +17,7 @@
 #include "gotrace/reader_limits.h"
 #include "gtest/gtest.h"
 #include "tools/cli/commit.h"
+#include "tools/cli/instead.h"
 #include "tools/commands/convert_formats.h"
 
 namespace gotrace::internal {
@@ -124,7 +125,7 @@ TEST_F(CommandLineTest, Files) {
   ExpectLine({"a.out", "--", "info"}, "events", {"a.out", "info"});
   for (const auto& command : MakeCommands()) {
     const std::string name(command->text().name);
-    if (command->text().takes_several_files || command->text().takes_two_files) {
+    if (command->text().takes_several_files || command->text().compares_files) {
       ExpectLine(Words(name, {"a", "b"}), name, {"a", "b"});
     } else {
       ExpectError(
@@ -168,6 +169,7 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"to", "2s"},
                                                      {"at", "2s"},
                                                      {"fail-above", "3"},
+                                                     {"base", "before"},
                                                      {"convert to", "chrome"},
                                                      {"until", "2s"},
                                                      {"profile type", "sync"},
@@ -199,6 +201,7 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"save", "trace.sqlite"},
                                                      {"stack-id", "lines"},
                                                      {"latency kind", "scheduling,pause"},
+                                                     {"locks kind", "mutex,chan"},
                                                      {"by", "stack"},
                                                      {"worst", "5"},
                                                      {"slices", "20"},
@@ -417,6 +420,60 @@ TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
       "-o is a flag of `assemble`, `repair`, `convert`, `path`, `profile` and `tables`, not of "
       "`wire`");
   ExpectError({"info", "f", "--limit=1"}, "--limit is a flag of `events`, not of `info`");
+}
+
+// Each row is reached.
+TEST_F(CommandLineTest, WhatPeopleTypeIsAnswered) {
+  for (const Instead& row : InsteadOfFlags()) {
+    const std::string command(row.command.empty() ? "latency" : row.command);
+    const std::string argument = absl::StrCat("--", row.typed);
+    const bool has_value = absl::StrContains(row.typed, "=");
+    const absl::Status status =
+        Parse({command, has_value ? argument : absl::StrCat(argument, "=1"), "f"});
+    EXPECT_TRUE(absl::EndsWith(status.message(), absl::StrCat("; ", row.advice)))
+        << command << " " << argument << ": " << status;
+    EXPECT_EQ(absl::StartsWith(status.message(), absl::StrCat("`", command, "` has no flag --")),
+              !has_value)
+        << status;
+  }
+  for (const Instead& row : InsteadOfCommands()) {
+    ExpectError({std::string(row.typed), "f"},
+                absl::StrCat("there is no command ", row.typed, "; ", row.advice));
+    ExpectError({std::string(row.typed)},
+                absl::StrCat("there is no command ", row.typed, "; ", row.advice));
+  }
+  ExpectError({"profile", "--type=cpu", "f"},
+              absl::StrCat("--type: expected wall or offcpu or oncpu or net or sync or syscall or "
+                           "sched or wakeup or create or gc-assist, found \"cpu\"; --type=oncpu is "
+                           "the time on Ps, by the samples of the CPU profiler"));
+  ExpectError({"summary", "--top=3", "f"},
+              "`summary` has no flag --top; it prints the first rows of its tables; --json has "
+              "all");
+}
+
+// These are what people type, too.
+TEST_F(CommandLineTest, WhatPeopleTypeWorks) {
+  const std::vector<std::string> lines[] = {
+      {"latency", "--min=1ms", "--max=1s"},
+      {"latency", "--reason=chan receive"},
+      {"latency", "--by=g"},
+      {"gc", "--min=1ms"},
+      {"gc", "--pauses", "--max=1ms"},
+      {"goroutines", "--func=main.worker"},
+      {"goroutines", "--at=1s", "--state=waiting"},
+      {"path"},
+      {"path", "--func=main.worker"},
+      {"path", "--min=1ms", "--max=1s", "--worst=3"},
+      {"tasks", "--worst=3"},
+      {"regions", "--worst=3"},
+      {"latency", "--stack=main"},
+      {"profile", "--stack=main"},
+      {"locks"},
+  };
+  for (std::vector<std::string> line : lines) {
+    line.push_back("f");
+    ExpectLine(line, line[0], {"f"});
+  }
 }
 
 // The help that an error refers to.

@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "util/quote.h"
+#include "util/text_pattern.h"
 
 namespace gotrace::internal {
 namespace {
@@ -114,6 +115,14 @@ SetFlag SetText(std::string* value) {
   return [value](absl::string_view text) {
     *value = std::string(text);
     return absl::OkStatus();
+  };
+}
+
+SetFlag SetPattern(std::string* value) {
+  return [value](absl::string_view text) {
+    absl::Status status = TextPattern::Parse(text).status();
+    if (status.ok()) *value = std::string(text);
+    return status;
   };
 }
 

@@ -63,6 +63,8 @@ struct Flag {
   absl::string_view excludes = {};
   // The alternative in other commands, for the error message if the flag is given to one of them.
   absl::string_view instead = {};
+  // Whether it selects a part of what the input has, so that nothing may be left.
+  bool selects = false;
 
   bool is_switch() const { return value.empty(); }
   bool is_list() const;
@@ -81,6 +83,8 @@ SetFlag SetSwitch(bool* value);
 SetFlag SetText(std::string* value);
 // Accepts numbers from `min` on.
 SetFlag SetNumber(uint64_t min, uint64_t* value);
+// Accepts regular expressions, as TextPattern has them.
+SetFlag SetPattern(std::string* value);
 // Accepts durations of 0 and more, as in 1.5s or 20ms.
 SetFlag SetDuration(std::optional<absl::Duration>* duration);
 // Accepts the names in `names`, in any case, and stores the position of the name.

@@ -22,6 +22,8 @@ std::string HintFor(CheckId check) {
     // "Select one trace ..."
     case CheckId::kSecondTrace:
       return "--trace=N selects the Nth";
+    case CheckId::kFrequencyUndivided:
+      return "`gotrace-dump repair` divides it";
 #define GOTRACE_TRANSPORT(id, name, noun, what, avoid) case CheckId::kTransport##id:
 #include "gotrace/internal/transports.def"
       return "`gotrace-dump repair` writes the plain trace";

@@ -22,6 +22,7 @@ namespace gotrace::internal {
   ROW(Gc)                     \
   ROW(Latency)                \
   ROW(Procs)                  \
+  ROW(Locks)                  \
   ROW(Leaks)                  \
   ROW(Heap)                   \
   ROW(Diff)                   \

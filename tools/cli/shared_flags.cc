@@ -210,6 +210,39 @@ Flag StackIdFlag(size_t* without_pc) {
           .set = SetChoice({"pc", "lines"}, without_pc)};
 }
 
+Flag StartFlag(absl::string_view help, std::string* pattern) {
+  return {.name = "func",
+          .value = "REGEX",
+          .help = absl::StrCat(help,
+                               " in a function with this name, as in main.worker: a regular "
+                               "expression for the whole name."),
+          .set = SetPattern(pattern),
+          .selects = true};
+}
+
+std::vector<Flag> LengthFlags::Rows(absl::string_view what) {
+  return {{.name = "min",
+           .value = "DURATION",
+           .help = absl::StrCat(what, " of at least this length, as in 1.5s or 20ms."),
+           .set = SetDuration(&min),
+           .selects = true},
+          {.name = "max",
+           .value = "DURATION",
+           .help = absl::StrCat(what, " of at most this length."),
+           .set = SetDuration(&max),
+           .selects = true}};
+}
+
+bool LengthFlags::Has(int64_t length) const {
+  const absl::Duration duration = absl::Nanoseconds(length);
+  return duration >= min.value_or(duration) && duration <= max.value_or(duration);
+}
+
+absl::Status LengthFlags::Check() const {
+  if (!min.has_value() || !max.has_value() || *min <= *max) return absl::OkStatus();
+  return absl::InvalidArgumentError("--min is longer than --max");
+}
+
 Flag SalvageFlag(bool* salvage) {
   return {.name = "salvage",
           .value = "",
@@ -266,19 +299,23 @@ std::vector<Flag> FilterFlags::Rows() {
       {.name = "kind",
        .value = "KIND,...",
        .help = absl::StrCat("Only events of these kinds: ", ListKinds(), "."),
-       .set = SetKinds(&filter.kinds)},
+       .set = SetKinds(&filter.kinds),
+       .selects = true},
       {.name = "g",
        .value = "ID,...",
        .help = "Only events that ran on one of these goroutines, or changed its state.",
-       .set = SetIds(&filter.goroutines)},
+       .set = SetIds(&filter.goroutines),
+       .selects = true},
       {.name = "p",
        .value = "ID,...",
        .help = "Only events that ran on one of these Ps, or changed its state.",
-       .set = SetIds(&filter.procs)},
+       .set = SetIds(&filter.procs),
+       .selects = true},
       {.name = "m",
        .value = "ID,...",
        .help = "Only events of these threads.",
-       .set = SetIds(&filter.threads)},
+       .set = SetIds(&filter.threads),
+       .selects = true},
       {.name = "from",
        .value = "TIME",
        .help = "Only events from this time on: a time since the first event, like 1.5s or 20ms; a "
@@ -292,6 +329,22 @@ std::vector<Flag> FilterFlags::Rows() {
        .set = SetTime(absl::InfiniteDuration(), &filter.since_start.to, &filter.times.to, &wall_to,
                       &to)},
   };
+}
+
+Flag FilterFlags::StackRow(absl::string_view help) {
+  return {.name = "stack",
+          .value = "REGEX",
+          .help = absl::StrCat(help,
+                               " with a function, or a file and line, in the stack of which this "
+                               "regular expression matches a part, as in main.(*Cache).Get or "
+                               "cache.go."),
+          .set =
+              [this](absl::string_view text) {
+                absl::StatusOr<StackFilter> parsed = StackFilter::Parse(text);
+                if (parsed.ok()) filter.stacks = *std::move(parsed);
+                return parsed.status();
+              },
+          .selects = true};
 }
 
 Flag FilterFlags::AtRow(absl::string_view help) {

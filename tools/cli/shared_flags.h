@@ -37,6 +37,27 @@ Flag JobsFlag(absl::string_view help, uint64_t* jobs);
 // --stack-id=pc|lines. Sets `*without_pc` to 0 or 1.
 Flag StackIdFlag(size_t* without_pc);
 
+// --func=REGEX, which selects goroutines by the function that they started in. `help` is the begin
+// of a sentence that ends with it.
+Flag StartFlag(absl::string_view help, std::string* pattern);
+
+// --min=DURATION and --max=DURATION, which select by a length.
+struct LengthFlags {
+  std::optional<absl::Duration> min;
+  std::optional<absl::Duration> max;
+
+  // `what` is what they select: "Only waits".
+  std::vector<Flag> Rows(absl::string_view what);
+
+  bool is_set() const { return min.has_value() || max.has_value(); }
+
+  // Returns whether the length, in nanoseconds, is between the two.
+  bool Has(int64_t length) const;
+
+  // Returns an error if no length is.
+  absl::Status Check() const;
+};
+
 // --salvage
 Flag SalvageFlag(bool* salvage);
 
@@ -70,7 +91,7 @@ struct ReadingFlags {
   ReaderOptions Options(FaultLog* log) const;
 };
 
-// The flags that select events: --kind, --g, --p, --m, --from, --to.
+// The flags that select events: --kind, --g, --p, --m, --from, --to; and --stack.
 struct FilterFlags {
   // The name of the flag for the last time, for commands in which --to means something else.
   absl::string_view to_name = "to";  // "at" once --at is given.
@@ -85,6 +106,9 @@ struct FilterFlags {
   std::string to;
 
   std::vector<Flag> Rows();
+
+  // Returns the row of --stack. `help` is what has to be in the stack: "Only waits".
+  Flag StackRow(absl::string_view help);
 
   // Returns the row of --at, which names the end of the window, for a command that shows a moment.
   Flag AtRow(absl::string_view help);

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "gotrace/analysis.h"
+#include "gotrace/interner.h"
 #include "gotrace/run_analysis.h"
 #include "tools/cli/per_file_command.h"
 #include "tools/cli/shared_flags.h"
@@ -43,7 +44,7 @@ class AnalysisCommand : public PerFileCommand {
   virtual bool NeedsBeginning() const { return false; }
 
   // A flag of FilterFlags that the command has, and its help; "" for the help that commands for
-  // events have.
+  // events have. The help of "stack" is that of FilterFlags::StackRow().
   struct Selection {
     absl::string_view flag;
     absl::string_view help;
@@ -70,6 +71,7 @@ class AnalysisCommand : public PerFileCommand {
     Losses losses = {};
     FaultLog log = {};                             // With --salvage.
     std::unique_ptr<AnalysisSink> sink = nullptr;  // nullptr if the file could not be opened.
+    bool is_noted = false;  // Whether a note says why the window has no events.
   };
 
   // Returns whether the output is JSON, with one object for each file.
@@ -81,6 +83,9 @@ class AnalysisCommand : public PerFileCommand {
 
   // The same for any file. One that could not be opened has output only in JSON.
   absl::Status Print(const ReadResult& result, FileOutput* output);
+
+  // Says on the standard error why nothing is printed about a file, if flags select what is.
+  void NoteNothing(const ReadResult& result, const std::string& file) const;
 
   // Runs the analysis over the part of the file that `filter` selects.
   ReadResult Read(const std::string& file, const FilterFlags& filter) const;
@@ -94,8 +99,19 @@ class AnalysisCommand : public PerFileCommand {
   FileResult RunFile(FileOutput* output) final;
   InputFlags& input() final { return reading_.input; }
 
+  // A flag that selects something, as it was given.
+  struct Selected {
+    std::string name;
+    std::string value;
+  };
+
+  // Returns the reason for which a flag may select nothing, as far as the names of the trace say;
+  // or "".
+  static std::string WhyNothing(const Selected& flag, const Interner& interner);
+
   FilterFlags filter_;
   ReadingFlags reading_;
+  std::vector<Selected> selected_;
 };
 
 }  // namespace gotrace::internal

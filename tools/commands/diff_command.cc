@@ -6,12 +6,18 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "export/summary/summary_json.h"
+#include "export/summary/summary_page.h"
+#include "gotrace/run_analysis.h"
 #include "gotrace/trace_metrics.h"
+#include "gotrace/trace_summary.h"
 #include "parser/source/file_state.h"
 #include "tools/cli/file_list.h"
 #include "tools/cli/registry.h"
 #include "tools/cli/report.h"
+#include "tools/cli/terminal.h"
 #include "tools/commands/table_command.h"
 #include "tools/input/open_trace.h"
 #include "util/quote.h"
@@ -26,9 +32,12 @@ constexpr CommandText kText = {
         "Compares trace A, the first FILE, with trace B, the second: the time that goroutines "
         "spent in each state, how many were created, how long they waited for a P, the work of the "
         "garbage collector and, if both traces record them, allocations; for the whole program and "
-        "by the function that goroutines started in. Times, counts and bytes are per second of the "
-        "trace or, with --per=task, per task that ended. With one FILE, --a and --b are two "
-        "windows of it.\n\n"
+        "by the function that goroutines started in. Also where goroutines of the program waited, "
+        "locks apart from all else, and how long tasks and regions took. Times, counts and bytes "
+        "are per second of the trace or, with --per=task, per task that ended. Suspicions (see "
+        "`summary`) that are new in B, or gone, follow.\n\n"
+        "With one FILE, --a and --b are two windows of it. --base compares each of several FILEs "
+        "with one trace.\n\n"
         "The largest change, compared to the value for the whole program, comes first. The spread "
         "is the change that the variation between generations, which Go begins about every second, "
         "can explain: a change that does not exceed it may be chance.",
@@ -36,8 +45,9 @@ constexpr CommandText kText = {
         "  gotrace-dump diff before.out after.out\n"
         "  gotrace-dump diff --per=task --top=10 before.out after.out\n"
         "  gotrace-dump diff --a=0s,10s --b=50s,60s trace.out\n"
+        "  gotrace-dump diff --base=before.out try1.out try2.out try3.out\n"
         "  gotrace-dump diff --format=csv before.out after.out > changes.csv\n",
-    .takes_two_files = true,
+    .compares_files = true,
 };
 
 // Accepts two times with a comma between them, as of the flags --from and --to. Either may be
@@ -74,39 +84,62 @@ Unit UnitOf(const MetricChange& change) {
   }
 }
 
+constexpr absl::string_view kAll = "(all)";
+
+// Returns what a metric is of, for people: "(all)", "main.work", "main.(*Cache).Get ->
+// sync.(*Mutex).Lock (sync)", or the type of tasks or regions.
+std::string SubjectOf(const MetricChange& change) {
+  if (change.of_all) return std::string(kAll);
+  std::string text = absl::StrCat(change.function, change.type);
+  if (!change.library.empty()) absl::StrAppend(&text, " -> ", change.library);
+  if (!change.reason.empty()) absl::StrAppend(&text, " (", change.reason, ")");
+  return text;
+}
+
 class DiffCommand final : public TableCommand {
  public:
   const CommandText& text() const override { return kText; }
 
   int Run(const std::vector<std::string>& files, Output* out) override {
-    const std::string& file_a = files.front();
-    const std::string& file_b = files.back();
+    file_a_ = base_file_.empty() ? files.front() : base_file_;
     if (absl::Status status = CheckFiles(files); !status.ok()) {
-      return Conclude(file_a, {.status = std::move(status), .is_trace = false}, out);
+      return Conclude(file_a_, {.status = std::move(status), .is_trace = false}, out);
     }
-    const FileState state = StateOf(file_a);
-    ReadResult a = Read(file_a, has_a_ ? a_ : filter());
-    const ReadResult b = Read(file_b, has_b_ ? b_ : filter());
-    if (absl::Status status = CheckUnchanged(file_a, state); files.size() == 1 && !status.ok()) {
-      return Conclude(file_a, {.status = std::move(status)}, out);
-    }
-    const FileResult report_a = Report(file_a, a);
-    const FileResult report_b = Report(file_b, b);
-    // The output is about A, unless only B cannot be opened.
-    const bool is_about_b = a.sink != nullptr && b.sink == nullptr;
+    const FileState state = StateOf(file_a_);
+    ReadResult a = Read(file_a_, has_a_ ? a_ : filter());
+    const FileResult report_a = Report(file_a_, a);
+    const absl::Status status_a = a.status;
+    const Losses losses_a = a.losses;
+    NoteTasks(file_a_, a);
+    const std::vector<std::string> others =
+        base_file_.empty() ? std::vector<std::string>{files.back()} : files;
     bool is_first = true;
-    FileOutput output({is_about_b ? file_b : file_a}, /*has_heading=*/false, &is_first, out);
-    if (a.sink != nullptr && b.sink != nullptr) {
-      Compare(file_a, *a.sink, file_b, *b.sink);
-      a.status.Update(b.status);
-      if (!a.losses.any()) a.losses = b.losses;
-      file_b_ = NameOf(file_b);
+    int exit_code = kSuccess;
+    for (const std::string& file_b : others) {
+      const ReadResult b = Read(file_b, has_b_ ? b_ : filter());
+      if (absl::Status status = CheckUnchanged(file_a_, state); file_b == file_a_ && !status.ok()) {
+        return Conclude(file_a_, {.status = std::move(status)}, out);
+      }
+      // The output is about A, unless only B cannot be opened.
+      const bool is_about_b = a.sink != nullptr && b.sink == nullptr;
+      const std::string& shown = is_about_b || !base_file_.empty() ? file_b : file_a_;
+      FileOutput output({shown}, /*has_heading=*/others.size() > 1, &is_first, out);
+      if (a.sink != nullptr && b.sink != nullptr) {
+        NoteTasks(file_b, b);
+        Compare(*a.sink, *b.sink);
+        a.status = status_a;
+        a.status.Update(b.status);
+        a.losses = losses_a.any() ? losses_a : b.losses;
+        file_b_ = NameOf(file_b);
+      }
+      Print(is_about_b ? b : a, &output).IgnoreError();  // A table goes to no file of its own.
+      if (&file_b == &others.front()) exit_code = Conclude(file_a_, report_a, out);
+      // All have the same output, and so the same error.
+      if (!out->usable()) return exit_code;
+      exit_code = std::max(exit_code, Conclude(file_b, Report(file_b, b), out));
+      if (!out->usable()) return exit_code;
     }
-    Print(is_about_b ? b : a, &output).IgnoreError();  // A table goes to no file of its own.
-    const int exit_code = Conclude(file_a, report_a, out);
-    // Both have the same output, and so the same error.
-    if (!out->usable()) return exit_code;
-    return std::max(exit_code, Conclude(file_b, report_b, out));
+    return exit_code;
   }
 
  protected:
@@ -125,7 +158,11 @@ class DiffCommand final : public TableCommand {
         {.name = "b",
          .value = "FROM,TO",
          .help = "Read only a window of trace B, which is the same trace if there is one FILE.",
-         .set = SetWindowOf(&b_, &has_b_)}};
+         .set = SetWindowOf(&b_, &has_b_)},
+        {.name = "base",
+         .value = "FILE",
+         .help = "Trace A; each other FILE is a trace B.",
+         .set = SetText(&base_file_)}};
   }
 
   absl::Status CheckOwn() const override {
@@ -137,7 +174,8 @@ class DiffCommand final : public TableCommand {
 
   AnyAnalysis MakeAnalysis() const override {
     return AnalysisOf([](Interner* interner, const EventFilter& filter) {
-      return std::make_unique<TraceMetrics>(interner, filter.times);
+      return std::make_unique<Analyses>(std::make_unique<TraceMetrics>(interner, filter.times),
+                                        std::make_unique<SummaryStats>(interner, filter.times));
     });
   }
 
@@ -161,20 +199,48 @@ class DiffCommand final : public TableCommand {
                return Cell(absl::string_view(exceeds ? "yes" : "no"));
              })
         .Add("weight", "", Unit::kShare, &MetricChange::weight)
-        .Add("function", "FUNCTION", kNone,
+        .Add("function", "", kNone,
              [](Row c) -> absl::string_view {
-               if (c.of_all) return "(all)";
+               if (c.of_all) return kAll;
                return c.function;
              })
+        .Add("library", "", kNone, [](Row c) { return absl::string_view(c.library); })
+        .Add("reason", "", kNone, [](Row c) { return absl::string_view(c.reason); })
+        .Add("type", "", kNone, [](Row c) { return absl::string_view(c.type); })
+        .Add("", "OF", kNone, SubjectOf)
         .ToTable();
   }
 
   void AppendOwnMembers(JsonWriter* json) const override {
     json->Member("file_b", file_b_);
     json->Member("per", base_ == 0 ? "second" : "task");
+    json->Key("new_suspicions");
+    AppendSuspicions(new_, *summary_b_, json);
+    json->Key("gone_suspicions");
+    AppendSuspicions(gone_, *summary_a_, json);
   }
 
   absl::string_view RowsName() const override { return "changes"; }
+
+  // With --base, rows and headings name trace B, and an object both.
+  absl::string_view file_column() const override { return "file_b"; }
+  std::string ObjectName(const FileOutput& /*output*/) const override { return NameOf(file_a_); }
+
+  absl::Status PrintResult(const ReadResult& result, FileOutput* output) override {
+    absl::Status status = TableCommand::PrintResult(result, output);
+    if (!prints_text()) return status;
+    TextBuffer& out = output->buffer();
+    if (!new_.empty()) {
+      out.Append(
+          "\nNew suspicions (time that goroutines lost; 1.0 is one goroutine, all the time)\n");
+      AppendSuspicionRows(new_, *summary_b_, TableWidth(), &out);
+    }
+    if (!gone_.empty()) {
+      out.Append("\nSuspicions that are gone\n");
+      AppendSuspicionRows(gone_, *summary_a_, TableWidth(), &out);
+    }
+    return status;
+  }
 
  private:
   static SetFlag SetWindowOf(FilterFlags* window, bool* is_given) {
@@ -185,12 +251,17 @@ class DiffCommand final : public TableCommand {
   }
 
   absl::Status CheckFiles(const std::vector<std::string>& files) const {
-    if (files.size() == 2) return absl::OkStatus();
-    if (!has_a_ || !has_b_) {
+    const bool has_base = !base_file_.empty();
+    if (!has_base && files.size() > 2) {
+      return absl::InvalidArgumentError(
+          "`diff` takes one or two FILEs; --base=FILE compares each of several with that one");
+    }
+    if (!has_base && files.size() == 1 && (!has_a_ || !has_b_)) {
       return absl::InvalidArgumentError(
           "`diff` takes two FILEs, or one with the windows --a=FROM,TO and --b=FROM,TO");
     }
-    if (files[0] == "-") {
+    const bool is_read_twice = has_base || files.size() == 1;
+    if (is_read_twice && file_a_ == "-" && absl::c_linear_search(files, "-")) {
       return absl::InvalidArgumentError(
           "the standard input can be read only once; `diff` reads a trace twice to compare windows "
           "of it");
@@ -198,18 +269,27 @@ class DiffCommand final : public TableCommand {
     return absl::OkStatus();
   }
 
-  // Sets changes_.
-  void Compare(const std::string& file_a, const AnalysisSink& a, const std::string& file_b,
-               const AnalysisSink& b) {
-    const auto& metrics_a = static_cast<const TraceMetrics&>(a.analysis());
-    const auto& metrics_b = static_cast<const TraceMetrics&>(b.analysis());
-    changes_ = CompareTraces(metrics_a, a.interner(), metrics_b, b.interner(), base());
-    if (base() != MetricBase::kTask) return;
-    for (const auto& [file, metrics] :
-         {std::pair(&file_a, &metrics_a), std::pair(&file_b, &metrics_b)}) {
-      if (metrics->tasks() > 0) continue;
-      Note(*file, "no task ends in the trace or window, so nothing can be given per task");
-    }
+  using Analyses = AnalysisGroup<TraceMetrics, SummaryStats>;
+
+  template <class A>
+  static const A& Get(const AnalysisSink& sink) {
+    return static_cast<const Analyses&>(sink.analysis()).get<A>();
+  }
+
+  void NoteTasks(const std::string& file, const ReadResult& result) const {
+    if (base() != MetricBase::kTask || result.sink == nullptr) return;
+    if (Get<TraceMetrics>(*result.sink).tasks() > 0) return;
+    Note(file, "no task ends in the trace or window, so nothing can be given per task");
+  }
+
+  // Sets the results.
+  void Compare(const AnalysisSink& a, const AnalysisSink& b) {
+    changes_ = CompareTraces(Get<TraceMetrics>(a), a.interner(), Get<TraceMetrics>(b), b.interner(),
+                             base());
+    summary_a_ = &Get<SummaryStats>(a).summary();
+    summary_b_ = &Get<SummaryStats>(b).summary();
+    new_ = NewSuspicions(*summary_a_, *summary_b_);
+    gone_ = NewSuspicions(*summary_b_, *summary_a_);
   }
 
   MetricBase base() const { return base_ == 0 ? MetricBase::kSecond : MetricBase::kTask; }
@@ -219,8 +299,16 @@ class DiffCommand final : public TableCommand {
   FilterFlags b_;
   bool has_a_ = false;
   bool has_b_ = false;
-  std::vector<MetricChange> changes_;
+  std::string base_file_;  // "" without --base.
+
+  // The results of the last comparison.
+  std::string file_a_;
   std::string file_b_;
+  std::vector<MetricChange> changes_;
+  const TraceSummary* summary_a_ = nullptr;
+  const TraceSummary* summary_b_ = nullptr;
+  std::vector<TraceSummary::Suspicion> new_;
+  std::vector<TraceSummary::Suspicion> gone_;
 };
 
 }  // namespace

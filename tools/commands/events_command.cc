@@ -111,6 +111,7 @@ class EventsCommand final : public PerFileCommand {
          .needs = "format=json"},
     };
     AppendRows(options_.filter.Rows(), &rows);
+    rows.push_back(options_.filter.StackRow("Only events"));
     rows.push_back({.name = "limit",
                     .value = "N",
                     .help = "Print at most N events of each file.",

@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
+#include "export/pprof/profile_frames.h"
 #include "gotrace/gc_stats.h"
 #include "gotrace/mutator_utilization.h"
 #include "tools/cli/registry.h"
@@ -28,7 +29,10 @@ constexpr CommandText kText = {
         "Prints a row for each cycle of the garbage collector: what triggered it, how long it "
         "marked, how long it stopped the world, how long goroutines had to assist it, how long its "
         "workers ran, and how large the heap was. With --pauses, prints a row for each stop of the "
-        "world instead, including stops that are not for the collector.\n\n"
+        "world instead, including stops that are not for the collector: how long it took until all "
+        "Ps had stopped, until the first ran again, and until all were started, and what the P "
+        "that "
+        "stopped last was doing.\n\n"
         "With --mmu, prints a row for each length of window, with the minimum mutator utilization: "
         "the smallest share of the processors that the collector left to the program in any window "
         "of that length, and the time of that window. --compat=go prints the numbers of `go tool "
@@ -129,12 +133,12 @@ std::string AssistsText(absl::Span<const GoroutineAssists> assists) {
   return json + "}";
 }
 
-Table CycleTable(absl::Span<const GcCycle> cycles) {
+Table CycleTable(std::vector<GcCycle> cycles, const Interner& interner) {
   using Row = const GcCycle&;
   constexpr Unit kNone = Unit::kNone;
   constexpr Unit kTime = Unit::kNanoseconds;
   constexpr Unit kSize = Unit::kBytes;
-  return ColumnList<GcCycle>(cycles)
+  return ColumnList<GcCycle>(std::move(cycles))
       .Add("cycle", "CYCLE", kNone, &GcCycle::number)
       .Add("trigger", "TRIGGER", kNone, [](Row c) { return GcTriggerName(c.trigger); })
       .Add("g", "", kNone, &GcCycle::goroutine)
@@ -161,25 +165,42 @@ Table CycleTable(absl::Span<const GcCycle> cycles) {
       .Add("goal_bytes", "GOAL", kSize, &GcCycle::goal)
       .Add("heap_end_bytes", "AT END", kSize, &GcCycle::heap_end)
       .Add("next_goal_bytes", "", kSize, &GcCycle::next_goal)
+      .Add("stack", "", kNone,
+           [&interner](Row c) { return StackText({.stack = c.stack}, interner); })
       .ToTable();
 }
 
-Table StopTable(absl::Span<const WorldStop> stops, const Interner& interner) {
+// Returns the innermost function of a stack; null if there is none.
+Cell InnermostFunction(StackId stack, const Interner& interner) {
+  const absl::Span<const FrameId> frames = interner.Frames(stack);
+  return frames.empty() ? Cell() : Cell(interner.Frame(frames.front()).func);
+}
+
+Table StopTable(std::vector<WorldStop> stops, const Interner& interner) {
   using Row = const WorldStop&;
   constexpr Unit kNone = Unit::kNone;
   constexpr Unit kTime = Unit::kNanoseconds;
-  return ColumnList<WorldStop>(stops)
+  return ColumnList<WorldStop>(std::move(stops))
       .Add("begin_ns", "BEGIN", kNone, &WorldStop::begin)
       .Add("end_ns", "", kTime, [](Row s) { return s.end_clipped ? Cell() : Cell(s.end); })
       .Add("length_ns", "LENGTH", kTime, &WorldStop::duration)
-      .Add("g", "G", kNone, &WorldStop::goroutine)
-      .Add("p", "P", kNone, &WorldStop::proc)
+      .Add("stopping_ns", "STOPPING", kTime, &WorldStop::stopping)
+      .Add("stopped_ns", "STOPPED", kTime, &WorldStop::stopped)
+      .Add("restarting_ns", "RESTARTING", kTime, &WorldStop::restarting)
+      .Add("g", "BY G", kNone, &WorldStop::goroutine)
+      .Add("p", "", kNone, &WorldStop::proc)
       .Add("last_p", "LAST P", kNone, &WorldStop::last_proc)
-      .Add("last_p_stop_ns", "STOPPED AFTER", kTime,
+      .Add("last_p_stop_ns", "", kTime,
            [](Row s) {
              return s.last_proc == ProcId::kNone ? Cell() : Cell(s.last_proc_stop - s.begin);
            })
+      .Add("last_g", "LAST G", kNone, &WorldStop::last_goroutine)
       .Add("reason", "REASON", kNone, [&interner](Row s) { return interner.String(s.reason); })
+      .Add("last_function", "LAST IN", kNone,
+           [&interner](Row s) { return InnermostFunction(s.last_stack, interner); })
+      .Add("stack", "", kNone,
+           [&interner](Row s) { return StackText({.stack = s.stack}, interner); })
+      .Minor({"STOPPED", "LAST P"})
       .ToTable();
 }
 
@@ -191,7 +212,7 @@ class GcCommand final : public TableCommand {
   std::vector<Flag> OwnFlags() override {
     Flag compat = CompatFlag(&is_compatible_);
     compat.needs = "mmu";
-    return {
+    std::vector<Flag> rows = {
         {.name = "pauses",
          .value = "",
          .help = "Print a row for each stop of the world.",
@@ -216,9 +237,18 @@ class GcCommand final : public TableCommand {
          .needs = "mmu"},
         compat,
     };
+    AppendRows(length_.Rows("Only cycles, or stops,"), &rows);
+    return rows;
   }
 
-  absl::Status CheckOwn() const override { return CheckCompat(is_compatible_, filter()); }
+  absl::Status CheckOwn() const override {
+    if (mmu_ && length_.is_set()) {
+      return absl::InvalidArgumentError("--min and --max do not work with --mmu");
+    }
+    absl::Status status = length_.Check();
+    status.Update(CheckCompat(is_compatible_, filter()));
+    return status;
+  }
 
   AnyAnalysis MakeAnalysis() const override {
     if (!mmu_) {
@@ -250,8 +280,8 @@ class GcCommand final : public TableCommand {
                                              : RowsOf(analysis, &MutatorUtilization::series),
                               windows_));
     }
-    return pauses_ ? StopTable(RowsOf(analysis, &GcStats::stops), interner)
-                   : CycleTable(RowsOf(analysis, &GcStats::cycles));
+    return pauses_ ? StopTable(Selected(RowsOf(analysis, &GcStats::stops)), interner)
+                   : CycleTable(Selected(RowsOf(analysis, &GcStats::cycles)), interner);
   }
 
   absl::string_view RowsName() const override {
@@ -259,6 +289,17 @@ class GcCommand final : public TableCommand {
   }
 
  private:
+  // Returns the cycles or stops of the lengths that the flags select.
+  template <class Row>
+  std::vector<Row> Selected(absl::Span<const Row> rows) const {
+    std::vector<Row> selected;
+    for (const Row& row : rows) {
+      if (length_.Has(static_cast<int64_t>(row.duration()))) selected.push_back(row);
+    }
+    return selected;
+  }
+
+  LengthFlags length_;
   bool pauses_ = false;
   bool mmu_ = false;
   bool is_compatible_ = false;

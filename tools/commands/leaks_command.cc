@@ -1,18 +1,26 @@
 // The command `leaks`: goroutines that are blocked at the end, and have been for long.
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
-#include "export/pprof/profile_frames.h"
+#include "absl/types/span.h"
 #include "gotrace/leak_stats.h"
+#include "parser/event/trace_clock.h"
 #include "tools/cli/registry.h"
+#include "tools/commands/stack_columns.h"
 #include "tools/commands/table_command.h"
 
 namespace gotrace::internal {
@@ -41,6 +49,40 @@ constexpr CommandText kText = {
     .takes_several_files = true,
 };
 
+// Returns the groups without the lines of their stacks, the largest first.
+std::vector<LeakGroup> MergedLines(absl::Span<const LeakGroup> groups, const Interner& interner) {
+  StacksByFunctions stacks(&interner);
+  std::vector<LeakGroup> merged;
+  absl::flat_hash_map<std::tuple<StringId, StackId, StackId, StringId>, size_t> places;
+  for (LeakGroup group : groups) {
+    group.created_at = stacks.Of(group.created_at);
+    group.blocked_at = stacks.Of(group.blocked_at);
+    const auto [it, is_new] = places.try_emplace(
+        {group.start, group.created_at, group.blocked_at, group.reason}, merged.size());
+    if (is_new) {
+      merged.push_back(group);
+      continue;
+    }
+    LeakGroup& sum = merged[it->second];
+    sum.count += group.count;
+    sum.longest = std::max(sum.longest, group.longest);
+    sum.total = TraceClock::Add(sum.total, group.total);
+    for (size_t i = 0; i < LeakGroup::kPoints; ++i) sum.counts[i] += group.counts[i];
+  }
+  absl::c_stable_sort(merged, [](const LeakGroup& a, const LeakGroup& b) {
+    return std::pair(a.count, a.total) > std::pair(b.count, b.total);
+  });
+  return merged;
+}
+
+// Returns whether there are groups that differ only in where they were created.
+bool DifferInCreator(absl::Span<const LeakGroup> groups) {
+  absl::flat_hash_set<std::tuple<StringId, StackId, StringId>> seen;
+  return absl::c_any_of(groups, [&](const LeakGroup& group) {
+    return !seen.insert({group.start, group.blocked_at, group.reason}).second;
+  });
+}
+
 class LeaksCommand final : public TableCommand {
  public:
   const CommandText& text() const override { return kText; }
@@ -60,6 +102,10 @@ class LeaksCommand final : public TableCommand {
              }}};
   }
 
+  std::vector<Selection> Selections() const override {
+    return {{"g", ""}, {"stack", "Only goroutines"}};
+  }
+
   AnyAnalysis MakeAnalysis() const override {
     return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
       LeakStats::Options options;
@@ -73,10 +119,18 @@ class LeaksCommand final : public TableCommand {
     using Row = const LeakGroup&;
     constexpr Unit kNone = Unit::kNone;
     constexpr Unit kTime = Unit::kNanoseconds;
-    const auto stack = [&interner](StackId LeakGroup::*id) {
-      return [&interner, id](Row g) { return StackText({.stack = g.*id}, interner); };
+    const absl::Span<const LeakGroup> all = RowsOf(analysis, &LeakStats::groups);
+    std::vector<LeakGroup> groups = merges_lines() ? MergedLines(all, interner)
+                                                   : std::vector<LeakGroup>(all.begin(), all.end());
+    const auto key_of = [](StackId LeakGroup::*id) {
+      return [id](Row g) { return ProfileKey{.stack = g.*id}; };
     };
-    return ColumnList<LeakGroup>(RowsOf(analysis, &LeakStats::groups))
+    const auto creators =
+        LabelsOf(absl::MakeConstSpan(groups), key_of(&LeakGroup::created_at), interner);
+    const auto labels =
+        LabelsOf(absl::MakeConstSpan(groups), key_of(&LeakGroup::blocked_at), interner);
+    const absl::string_view created_title = DifferInCreator(groups) ? "CREATED AT" : "";
+    return ColumnList<LeakGroup>(std::move(groups))
         .Add("count", "COUNT", kNone, &LeakGroup::count)
         .Add("longest_ns", "LONGEST", kTime, &LeakGroup::longest)
         .Add("total_ns", "", kTime, &LeakGroup::total)
@@ -87,10 +141,19 @@ class LeaksCommand final : public TableCommand {
             "REASON", [&interner](Row g) { return interner.String(g.reason); },
             [](Row) { return true; })
         .Add("start", "STARTED IN", kNone, [&interner](Row g) { return interner.String(g.start); })
-        .Add("created_at", "", kNone, stack(&LeakGroup::created_at))
-        .Add("blocked_at", "BLOCKED AT", kNone, stack(&LeakGroup::blocked_at))
+        .Add(StackColumns("created_at", created_title, creators, interner,
+                          key_of(&LeakGroup::created_at)))
+        .Add(StackColumns("blocked_at", "BLOCKED AT", labels, interner,
+                          key_of(&LeakGroup::blocked_at)))
+        .Add(PlaceColumns("created_", interner, &LeakGroup::created_at))
+        .Add(PlaceColumns("blocked_", interner, &LeakGroup::blocked_at))
         .ToTable();
   }
+
+  bool HasStacks() const override { return true; }
+
+  // Where goroutines were created that are older than the window is only there.
+  bool NeedsBeginning() const override { return true; }
 
   absl::string_view RowsName() const override { return "leaks"; }
 

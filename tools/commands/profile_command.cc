@@ -4,12 +4,16 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "export/pprof/profile_frames.h"
 #include "gotrace/profile.h"
+#include "parser/event/trace_clock.h"
 #include "tools/cli/registry.h"
 #include "tools/commands/profile_table_command.h"
+#include "tools/commands/stack_columns.h"
 #include "tools/commands/time_columns.h"
 
 namespace gotrace::internal {
@@ -35,6 +39,30 @@ constexpr CommandText kText = {
         "out.svg\n",
 };
 
+// Returns the samples without the lines of their stacks, those with the most time first.
+std::vector<ProfileSample> MergedLines(absl::Span<const ProfileSample> samples,
+                                       const Interner& interner) {
+  StacksByFunctions stacks(&interner);
+  std::vector<ProfileSample> merged;
+  absl::flat_hash_map<ProfileKey, size_t> places;
+  for (ProfileSample sample : samples) {
+    sample.key.stack = stacks.Of(sample.key.stack);
+    sample.key.waker = stacks.Of(sample.key.waker);
+    const auto [it, is_new] = places.try_emplace(sample.key, merged.size());
+    if (is_new) {
+      merged.push_back(sample);
+      continue;
+    }
+    ProfileValue& value = merged[it->second].value;
+    value.count += sample.value.count;
+    value.time = TraceClock::Add(value.time, sample.value.time);
+  }
+  absl::c_stable_sort(merged, [](const ProfileSample& a, const ProfileSample& b) {
+    return std::pair(a.value.time, a.value.count) > std::pair(b.value.time, b.value.count);
+  });
+  return merged;
+}
+
 class ProfileCommand final : public ProfileTableCommand {
  public:
   const CommandText& text() const override { return kText; }
@@ -55,10 +83,7 @@ class ProfileCommand final : public ProfileTableCommand {
          .help = std::move(help),
          .set = SetChoice(std::move(names), &type_)},
         TargetFlag("the profile"),
-        {.name = "func",
-         .value = "FUNCTION",
-         .help = "Only goroutines that started in this function, as in main.worker.",
-         .set = SetText(&start_)},
+        StartFlag("Only goroutines that started", &start_),
         {.name = "by-g",
          .value = "",
          .help = "Keep the samples of each goroutine apart.",
@@ -69,12 +94,16 @@ class ProfileCommand final : public ProfileTableCommand {
          .set = SetSwitch(&by_proc_)},
         {.name = "task",
          .value = "ID",
-         .help = "Only the time that goroutines spend in regions of this task.",
-         .set = SetId(&regions_.task)},
+         .help = "Only the time that goroutines spend in regions of this task; without regions, "
+                 "that of "
+                 "the goroutine that began it, until it ends.",
+         .set = SetId(&regions_.task),
+         .selects = true},
         {.name = "region",
          .value = "TYPE",
          .help = "Only the time that goroutines spend in regions of this type.",
-         .set = SetText(&regions_.region)},
+         .set = SetText(&regions_.region),
+         .selects = true},
         {.name = "by-task",
          .value = "",
          .help = "Keep the samples of each task apart. The innermost region decides.",
@@ -135,6 +164,7 @@ class ProfileCommand final : public ProfileTableCommand {
 
   std::vector<Selection> Selections() const override {
     return {{"g", ""},
+            {"stack", "Only samples"},
             {"p", "Only goroutines on these Ps, running or in a syscall."},
             {"m", "Only goroutines on these threads, running or in a syscall."}};
   }
@@ -142,12 +172,18 @@ class ProfileCommand final : public ProfileTableCommand {
   Table MakeTable(const Analysis* analysis, const Interner& interner) const override {
     using Row = const ProfileSample&;
     constexpr Unit kNone = Unit::kNone;
-    absl::Span<const ProfileSample> samples;
-    if (analysis != nullptr) samples = SamplesOf(*analysis);
+    std::vector<ProfileSample> samples;
+    if (analysis != nullptr) {
+      const absl::Span<const ProfileSample> all = SamplesOf(*analysis);
+      samples = merges_lines() ? MergedLines(all, interner)
+                               : std::vector<ProfileSample>(all.begin(), all.end());
+    }
+    const auto key_of = [](Row s) { return s.key; };
+    const auto labels = LabelsOf(absl::MakeConstSpan(samples), key_of, interner);
     const auto text = [&interner](StringId ProfileKey::*id) {
       return [&interner, id](Row s) { return interner.String(s.key.*id); };
     };
-    return ColumnList<ProfileSample>(samples)
+    return ColumnList<ProfileSample>(std::move(samples))
         .AddIf(HasTime(), "time_ns", "TIME", Unit::kNanoseconds, [](Row s) { return s.value.time; })
         .Add("count", "COUNT", kNone, [](Row s) { return s.value.count; })
         .Add("state", "STATE", kNone,
@@ -162,7 +198,8 @@ class ProfileCommand final : public ProfileTableCommand {
         .AddIf(regions_.by_region, "region", "REGION", kNone, text(&ProfileKey::region))
         .AddIf(regions_.by_label, "label", "LABEL", kNone, text(&ProfileKey::label))
         .Add("start", "", kNone, text(&ProfileKey::start))
-        .Add("stack", "STACK", kNone, [&interner](Row s) { return StackText(s.key, interner); })
+        .Add(StackColumns("stack", "STACK", labels, interner, key_of))
+        .Add(PlaceColumns("", interner, [](Row s) { return s.key.stack; }))
         .ToTable();
   }
 
@@ -173,7 +210,7 @@ class ProfileCommand final : public ProfileTableCommand {
     return regions_.has_parts() ? static_cast<const RegionProfile&>(analysis).samples()
                                 : static_cast<const Profile&>(analysis).samples();
   }
-  ProfileForm form() const override { return FormOf(Info().type); }
+  ProfileForm OwnForm() const override { return FormOf(Info().type); }
 
  private:
   const ProfileTypeInfo& Info() const { return ProfileTypes()[type_]; }

@@ -16,6 +16,12 @@ Flag ProfileTableCommand::TargetFlag(absl::string_view profile) {
           .excludes = "format"};
 }
 
+ProfileForm ProfileTableCommand::form() const {
+  ProfileForm form = OwnForm();
+  form.shows_lines = shows_lines();
+  return form;
+}
+
 TableCommand::OwnFormat ProfileTableCommand::own_format() const {
   return {"folded", " folded: a line for each stack, for flame graphs."};
 }
@@ -23,6 +29,7 @@ TableCommand::OwnFormat ProfileTableCommand::own_format() const {
 absl::Status ProfileTableCommand::PrintResult(const ReadResult& result, FileOutput* output) {
   if (PrintsTable()) return TableCommand::PrintResult(result, output);
   const absl::Span<const ProfileSample> samples = SamplesOf(result.sink->analysis());
+  if (samples.empty()) NoteNothing(result, output->file());
   const Interner& interner = result.sink->interner();
   if (prints_own_format()) {
     output->buffer().Append(FormatFolded(form(), samples, interner));

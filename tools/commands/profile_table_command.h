@@ -18,11 +18,15 @@ class ProfileTableCommand : public TableCommand {
  protected:
   // Returns the samples of the analysis, and what they count.
   virtual absl::Span<const ProfileSample> SamplesOf(const Analysis& analysis) const = 0;
-  virtual ProfileForm form() const = 0;
+  virtual ProfileForm OwnForm() const = 0;
+
+  // The same with --lines.
+  ProfileForm form() const;
 
   // Returns the row of -o, for OwnFlags(). `profile` is "a profile" or "the profile".
   Flag TargetFlag(absl::string_view profile);
 
+  bool HasStacks() const final { return true; }
   OwnFormat own_format() const final;
   bool PrintsTable() const final { return target_.empty() && TableCommand::PrintsTable(); }
   absl::Status PrintResult(const ReadResult& result, FileOutput* output) final;

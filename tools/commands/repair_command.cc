@@ -71,8 +71,9 @@ std::vector<std::string> RepairReport(const RepairPlan& plan, const ChosenTrace&
     lines.push_back(absl::StrCat("and ", more, more == 1 ? " more line" : " more lines"));
   }
   const std::string written = target.empty() ? "" : absl::StrCat("; wrote ", target);
-  if (plan.trace_is_sound && !plan.notes.empty()) {
-    lines.push_back(absl::StrCat("the trace is sound once that is undone", written));
+  if (plan.trace_is_sound && !plan.InputIsSound()) {
+    lines.push_back(absl::StrCat("the trace is sound once that is ",
+                                 plan.notes.empty() ? "done" : "undone", written));
     return lines;
   }
   if (plan.InputIsSound()) {
@@ -115,6 +116,8 @@ constexpr CommandText kText = {
         "?stack#7; a last generation that was cut off is closed. Anything that does not belong in "
         "the file is removed. If the file holds several traces, it is broken, and one is kept: the "
         "first, or the one that --trace=N selects.\n\n"
+        "Times of traces that Go 1.22.0 wrote on Windows are 256 times too short; the frequency of "
+        "their clock is divided.\n\n"
         "Damage in transport is undone: CR LF line ends, UTF-16 and UTF-8, base64, hex dumps, "
         "JSON, HTTP and multipart messages, text before the trace, in any combination.",
     .examples =

@@ -3,13 +3,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "tools/cli/terminal.h"
 
 namespace gotrace::internal {
 namespace {
 
-// The default maximum number of rows of a table for people, and the width of its lines.
+// The default maximum number of rows of a table for people.
 constexpr uint64_t kTextRows = 40;
-constexpr size_t kTextWidth = 100;
 
 }  // namespace
 
@@ -17,7 +18,7 @@ std::vector<Flag> TableCommand::OutputFlags() {
   const OwnFormat own = own_format();
   std::vector<absl::string_view> formats = {"text", "csv", "json", "jsonl"};
   if (!own.name.empty()) formats.push_back(own.name);
-  return {
+  std::vector<Flag> rows = {
       {.name = "format",
        .value = "FORMAT",
        .help = absl::StrCat("text (default), a table for people; csv; json, one object for each "
@@ -36,6 +37,15 @@ std::vector<Flag> TableCommand::OutputFlags() {
        .help = absl::StrCat("Print at most N rows; 0 for all. Default: ", kTextRows,
                             " as text, and all in other formats."),
        .set = SetNumber(0, &top_)}};
+  if (HasStacks()) {
+    rows.push_back(
+        {.name = "lines",
+         .value = "",
+         .help = "Keep stacks apart that differ only in lines, and print their files and lines. "
+                 "CSV and JSON always have them.",
+         .set = SetSwitch(&lines_)});
+  }
+  return rows;
 }
 
 absl::Status TableCommand::Check() const {
@@ -66,14 +76,18 @@ absl::Status TableCommand::PrintResult(const ReadResult& result, FileOutput* out
   const size_t all = table.rows();
   const uint64_t top = top_ == kDefaultTop ? (format_ == kTable ? kTextRows : 0) : top_;
   if (top > 0) table.Truncate(top);
+  if (all == 0) NoteNothing(result, output->file());
   const std::string file = output->name();
-  const absl::string_view file_column = output->several() ? "file" : "";
+  const absl::string_view file_column = output->several() ? this->file_column() : "";
   TextBuffer& out = output->buffer();
   const auto flush = [output] { output->out().MaybeFlush(); };
   switch (format_) {
     case kTable:
       output->BeginText();
-      table.AppendText(kTextWidth, &out);
+      if (const std::vector<absl::string_view> omitted = table.AppendText(TableWidth(), &out);
+          !omitted.empty()) {
+        out.Append("(no room for ", absl::StrJoin(omitted, ", "), "; --format=csv has all)\n");
+      }
       if (all == 0) out.Append("no ", RowsName(), "\n");
       if (table.rows() < all) {
         out.Append("(", uint64_t{all - table.rows()}, " more; --top=0 shows all)\n");
@@ -85,7 +99,7 @@ absl::Status TableCommand::PrintResult(const ReadResult& result, FileOutput* out
     case kJson: {
       JsonWriter json(&out);
       json.BeginObject();
-      AppendFileMembers(file, &json);
+      AppendFileMembers(ObjectName(*output), &json);
       AppendOwnMembers(&json);
       AppendCompleteness(result.status, result.losses, &json);
       json.Key(RowsName());

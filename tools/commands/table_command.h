@@ -35,6 +35,12 @@ class TableCommand : public AnalysisCommand {
   // Returns the column by which the rows are sorted unless --sort is given; "" to keep their order.
   virtual absl::string_view DefaultSort() const { return ""; }
 
+  // Returns the name of the column with the file, in CSV and JSON lines about several files.
+  virtual absl::string_view file_column() const { return "file"; }
+
+  // Returns the name of the file that a JSON object is about.
+  virtual std::string ObjectName(const FileOutput& output) const { return output.name(); }
+
   // Adds members to the JSON object with the rows.
   virtual void AppendOwnMembers(JsonWriter* /*json*/) const {}
 
@@ -45,6 +51,15 @@ class TableCommand : public AnalysisCommand {
   };
   virtual OwnFormat own_format() const { return {}; }
   bool prints_own_format() const { return format_ == kOwnFormat; }
+
+  // Returns whether rows have stacks, so that the command has --lines.
+  virtual bool HasStacks() const { return false; }
+
+  // Return whether the table is for people, whether rows of which the stacks differ only in lines
+  // are to be one row of it, and whether --lines was given.
+  bool prints_text() const { return format_ == kTable; }
+  bool merges_lines() const { return prints_text() && !lines_; }
+  bool shows_lines() const { return lines_; }
 
   // Returns whether the result is printed as a table.
   virtual bool PrintsTable() const { return !prints_own_format(); }
@@ -61,6 +76,7 @@ class TableCommand : public AnalysisCommand {
   size_t format_ = kTable;
   std::string sort_;
   uint64_t top_ = kDefaultTop;
+  bool lines_ = false;
   bool has_csv_names_ = false;  // Whether the line of names was printed.
 };
 

@@ -6,21 +6,30 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "absl/time/time.h"
+#include "analysis/intervals/stack_places.h"
+#include "analysis/tasks/owner_times.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/go_stats.h"
 #include "gotrace/task_stats.h"
 #include "gotrace/task_story.h"
 #include "parser/event/trace_clock.h"
 #include "tools/cli/registry.h"
+#include "tools/commands/stack_columns.h"
 #include "tools/commands/table_command.h"
 #include "tools/commands/time_columns.h"
+#include "util/quote.h"
 
 namespace gotrace::internal {
 namespace {
@@ -31,8 +40,9 @@ constexpr CommandText kRegionsText = {
     .description =
         "Prints, for all regions of runtime/trace with the same type, how many there were, how "
         "long they took, and how much of that time their goroutines spent running, waiting for a P "
-        "(runnable), in syscalls, and blocked. Regions that lack their begin or their end in the "
-        "trace are counted in columns of their own, and are in no percentile.\n\n"
+        "(runnable), in stops of the world, in syscalls, and blocked. Regions that lack their "
+        "begin or their end in the trace are counted in columns of their own, and are in no "
+        "percentile.\n\n"
         "With --each, prints a row for each region instead.",
     .examples =
         "  gotrace-dump regions trace.out\n"
@@ -47,8 +57,10 @@ constexpr CommandText kTasksText = {
     .description =
         "Prints, for all tasks of runtime/trace with the same type, how many there were, how long "
         "they took, and how much of the time in their regions was spent running, waiting for a P "
-        "(runnable), in syscalls, and blocked. Tasks that lack their begin or their end in the "
-        "trace are counted in columns of their own, and are in no percentile.\n\n"
+        "(runnable), in stops of the world, in syscalls, and blocked. Of a task without regions, "
+        "the time of the goroutine that began it counts, until the task ends. Tasks that lack "
+        "their begin or their end in the trace are counted in columns of their own, and are in no "
+        "percentile.\n\n"
         "With --each, prints a row for each task instead. With --id, prints everything that "
         "happened in one task, in order: the begin and end of the task, its regions and its "
         "children, its messages, and the states of its goroutines, with the reasons and what woke "
@@ -56,6 +68,7 @@ constexpr CommandText kTasksText = {
     .examples =
         "  gotrace-dump tasks trace.out\n"
         "  gotrace-dump tasks --each --type=request --min=100ms trace.out\n"
+        "  gotrace-dump tasks --worst=5 trace.out\n"
         "  gotrace-dump tasks --each --log=timeout trace.out\n"
         "  gotrace-dump tasks --id=282 trace.out\n",
     .takes_several_files = true,
@@ -84,26 +97,42 @@ class LogSearch {
   std::set<TaskId> tasks_;
 };
 
+// Accepts a text, or bytes as in hex:1a2b.
+SetFlag SetLogText(std::string* log) {
+  return [log](absl::string_view text) {
+    absl::string_view digits = text;
+    if (!absl::ConsumePrefix(&digits, "hex:")) {
+      *log = std::string(text);
+      return absl::OkStatus();
+    }
+    const bool is_hex = absl::c_all_of(
+        digits, [](char c) { return absl::ascii_isxdigit(static_cast<unsigned char>(c)); });
+    if (digits.empty() || digits.size() % 2 != 0 || !is_hex) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("expected bytes in hexadecimal, as in hex:1a2b, found ", Quoted(text)));
+    }
+    *log = absl::HexStringToBytes(digits);
+    return absl::OkStatus();
+  };
+}
+
 // Selects the tasks or regions to print.
 struct SpanFilter {
   std::string type;
-  std::optional<absl::Duration> min;
-  std::optional<absl::Duration> max;
+  LengthFlags length;
   std::string log;
+  uint64_t worst = 0;  // How many of the longest; 0 for all.
 
-  bool is_set() const {
-    return !type.empty() || min.has_value() || max.has_value() || !log.empty();
-  }
+  bool is_set() const { return !type.empty() || length.is_set() || !log.empty() || worst > 0; }
 
   template <class Span>
   bool Selects(const Span& span, const Interner& interner, const LogSearch& search) const {
     if (!type.empty() && interner.String(span.type) != type) return false;
     if (!search.Selects(span.task)) return false;
-    if (!min.has_value() && !max.has_value()) return true;
+    if (!length.is_set() && worst == 0) return true;
     // The duration of an open task or region is not known.
     if (!span.begin.has_value() || !span.end.has_value()) return false;
-    const absl::Duration duration = absl::Nanoseconds(TraceClock::Subtract(*span.end, *span.begin));
-    return duration >= min.value_or(duration) && duration <= max.value_or(duration);
+    return length.Has(TraceClock::Subtract(*span.end, *span.begin));
   }
 };
 
@@ -117,9 +146,9 @@ class SelectedSpans {
   void AddEvents(absl::Span<const Event> events) { search_.Add(events); }
   void Merge(const SelectedSpans& next) { search_.Merge(next.search_); }
 
-  // Takes all of them from the statistics.
-  template <class Stats>
-  void Finish(const Stats& stats) {
+  // Takes all of them from the statistics, after `complete` has completed each.
+  template <class Stats, class Complete>
+  void Finish(const Stats& stats, const Complete& complete) {
     absl::Span<const Span> all;
     if constexpr (std::is_same_v<Span, RegionSpan>) {
       all = stats.regions();
@@ -127,7 +156,18 @@ class SelectedSpans {
       all = stats.tasks();
     }
     for (const Span& span : all) {
-      if (spans_.Selects(span, interner_, search_)) selected_.push_back(span);
+      if (!spans_.Selects(span, interner_, search_)) continue;
+      selected_.push_back(span);
+      complete(&selected_.back());
+    }
+    if (spans_.worst > 0) {
+      absl::c_stable_sort(selected_, [](const Span& a, const Span& b) {
+        const auto length = [](const Span& span) {
+          return TraceClock::Subtract(*span.end, *span.begin);
+        };
+        return length(a) > length(b);
+      });
+      if (selected_.size() > spans_.worst) selected_.resize(spans_.worst);
     }
     groups_ = GroupByType(selected_, interner_);
   }
@@ -143,11 +183,10 @@ class SelectedSpans {
   std::vector<SpanGroup> groups_;
 };
 
-// Runs the statistics, and keeps what the filter selects.
-template <class Span>
-class SpanAnalysis final : public MergeableAnalysis<SpanAnalysis<Span>> {
+// Runs the statistics of regions, and keeps what the filter selects.
+class RegionAnalysis final : public MergeableAnalysis<RegionAnalysis> {
  public:
-  SpanAnalysis(Interner* interner, const EventFilter& filter, const SpanFilter& spans)
+  RegionAnalysis(Interner* interner, const EventFilter& filter, const SpanFilter& spans)
       : stats_(interner, filter), selected_(interner, spans) {}
 
   void AddEvents(absl::Span<const Event> events) override {
@@ -155,22 +194,60 @@ class SpanAnalysis final : public MergeableAnalysis<SpanAnalysis<Span>> {
     stats_.AddEvents(events);
   }
   void AddGoroutine(const GoInterval& interval) override { stats_.AddGoroutine(interval); }
-  void Merge(SpanAnalysis&& next, const InternerMap& ids) override {
+  void Merge(RegionAnalysis&& next, const InternerMap& ids) override {
     selected_.Merge(next.selected_);
     stats_.Merge(std::move(next.stats_), ids);
   }
   void Finish(int64_t end) override {
     stats_.Finish(end);
-    selected_.Finish(stats_);
+    selected_.Finish(stats_, [](RegionSpan*) {});
   }
 
-  absl::Span<const Span> selected() const { return selected_.selected(); }
+  absl::Span<const RegionSpan> selected() const { return selected_.selected(); }
   absl::Span<const SpanGroup> groups() const { return selected_.groups(); }
 
  private:
   TaskStats stats_;
-  SelectedSpans<Span> selected_;
+  SelectedSpans<RegionSpan> selected_;
 };
+
+// The same for tasks. A task without regions has the times of the goroutine that began it, which
+// parts of a trace cannot know.
+class TaskAnalysis final : public Analysis {
+ public:
+  TaskAnalysis(Interner* interner, const EventFilter& filter, const SpanFilter& spans)
+      : stats_(interner, filter), owners_(filter), selected_(interner, spans) {}
+
+  void AddEvents(absl::Span<const Event> events) override {
+    selected_.AddEvents(events);
+    stats_.AddEvents(events);
+    owners_.AddEvents(events);
+  }
+  void AddGoroutine(const GoInterval& interval) override {
+    stats_.AddGoroutine(interval);
+    owners_.AddGoroutine(interval);
+  }
+  void Finish(int64_t end) override {
+    stats_.Finish(end);
+    owners_.Finish();
+    selected_.Finish(stats_, [this](TaskSpan* task) {
+      const ExecutionTimes* const times = owners_.Find(task->task);
+      if (task->regions == 0 && times != nullptr) task->times = *times;
+    });
+  }
+
+  absl::Span<const TaskSpan> selected() const { return selected_.selected(); }
+  absl::Span<const SpanGroup> groups() const { return selected_.groups(); }
+
+ private:
+  TaskStats stats_;
+  OwnerTimes owners_;
+  SelectedSpans<TaskSpan> selected_;
+};
+
+template <class Span>
+using SpanAnalysis =
+    std::conditional_t<std::is_same_v<Span, TaskSpan>, TaskAnalysis, RegionAnalysis>;
 
 // The same with Go's statistics.
 template <class Span>
@@ -185,7 +262,7 @@ class GoSpanAnalysis final : public Analysis {
   }
   void Finish(int64_t /*end*/) override {
     stats_.Finish().IgnoreError();  // It is always OK.
-    selected_.Finish(stats_);
+    selected_.Finish(stats_, [](Span*) {});
   }
 
   absl::Span<const Span> selected() const { return selected_.selected(); }
@@ -207,6 +284,7 @@ Table GroupTable(absl::Span<const SpanGroup> groups, const Interner& interner) {
       .Add(TimeColumns(interner, &SpanGroup::times))
       .Add("type", "TYPE", kNone,
            [&interner](const SpanGroup& g) { return interner.String(g.type); })
+      .Minor({"NO BEGIN", "NO END", "P99"})
       .ToTable();
 }
 
@@ -221,19 +299,27 @@ Cell DurationOf(const Span& span) {
 GoId GoroutineOf(const RegionSpan& region) { return region.goroutine; }
 GoId GoroutineOf(const TaskSpan& task) { return task.begin_goroutine; }
 
+// Returns whose time a task has: that in its regions, or that of the goroutine that began it.
+absl::string_view CountedIn(const TaskSpan& task, bool is_compatible) {
+  if (task.regions > 0 || is_compatible) return "regions";
+  return task.begin_goroutine == GoId::kNone ? "" : "g";
+}
+
 // Appends the columns that only tasks have.
-void AddOwnColumns(ColumnList<TaskSpan>* columns) {
+void AddOwnColumns(bool is_compatible, ColumnList<TaskSpan>* columns) {
   constexpr Unit kNone = Unit::kNone;
   columns->Add("parent", "PARENT", kNone, &TaskSpan::parent)
       .Add("end_g", "", kNone, &TaskSpan::end_goroutine)
       .Add("goroutines", "GS", kNone, &TaskSpan::goroutines)
       .Add("regions", "REGIONS", kNone, &TaskSpan::regions)
-      .Add("logs", "LOGS", kNone, &TaskSpan::logs);
+      .Add("logs", "LOGS", kNone, &TaskSpan::logs)
+      .Add("counted", "", kNone,
+           [=](const TaskSpan& task) { return CountedIn(task, is_compatible); });
 }
-void AddOwnColumns(ColumnList<RegionSpan>* /*columns*/) {}
+void AddOwnColumns(bool /*is_compatible*/, ColumnList<RegionSpan>* /*columns*/) {}
 
 template <class Span>
-Table EachTable(absl::Span<const Span> spans, const Interner& interner) {
+Table EachTable(absl::Span<const Span> spans, bool is_compatible, const Interner& interner) {
   using Row = const Span&;
   constexpr Unit kNone = Unit::kNone;
   return ColumnList<Span>(spans)
@@ -242,9 +328,10 @@ Table EachTable(absl::Span<const Span> spans, const Interner& interner) {
       .Add("begin_ns", "", kNone, &Span::begin)
       .Add("end_ns", "", kNone, &Span::end)
       .Add("duration_ns", "DURATION", Unit::kNanoseconds, [](Row span) { return DurationOf(span); })
-      .Add([](ColumnList<Span>* columns) { AddOwnColumns(columns); })
+      .Add([=](ColumnList<Span>* columns) { AddOwnColumns(is_compatible, columns); })
       .Add(TimeColumns(interner, &Span::times))
       .Add("type", "TYPE", kNone, [&interner](Row span) { return interner.String(span.type); })
+      .Minor({"PARENT", "GS", "REGIONS", "LOGS"})
       .ToTable();
 }
 
@@ -307,6 +394,9 @@ std::string DetailText(const StoryRow& row, const Interner& interner) {
 Table StoryTable(absl::Span<const StoryRow> rows, const Interner& interner) {
   using Row = const StoryRow&;
   constexpr Unit kNone = Unit::kNone;
+  const auto place_of = [places = std::make_shared<StackPlaces>(&interner)](Row r) {
+    return places->Of(r.stack).place;
+  };
   return ColumnList<StoryRow>(rows)
       .Add("begin_ns", "TIME", kNone, &StoryRow::begin)
       .Add("end_ns", "", kNone, &StoryRow::end)
@@ -329,7 +419,24 @@ Table StoryTable(absl::Span<const StoryRow> rows, const Interner& interner) {
       .Add("waker_function", "", kNone,
            [&interner](Row r) { return LeafFunction(r.woken_by.stack, interner); })
       .Add("", "DETAIL", kNone, [&interner](Row r) { return DetailText(r, interner); })
-      .Add("function", "IN", kNone, [&interner](Row r) { return LeafFunction(r.stack, interner); })
+      .Add("function", "", kNone, [&interner](Row r) { return LeafFunction(r.stack, interner); })
+      .Add(PlaceColumns("place_", interner, &StoryRow::stack))
+      .AddFitted(
+          "IN",
+          [place_of, &interner](Row r) {
+            return r.stack == StackId::kNone ? "" : PlaceText(place_of(r), interner);
+          },
+          [place_of, &interner](Row r, size_t /*width*/) {
+            // The function that the program called says less than the line.
+            WaitPlace place = place_of(r);
+            place.library = StringId::kEmpty;
+            return PlaceText(place, interner);
+          })
+      .Add("text_hex", "", kNone,
+           [&interner](Row r) {
+             const absl::string_view text = interner.String(r.text);
+             return IsUtf8(text) ? std::string() : absl::BytesToHexString(text);
+           })
       .ToTable();
 }
 
@@ -346,20 +453,28 @@ class SpansCommand final : public TableCommand {
          .value = "",
          .help = kIsTask ? "Print a row for each task." : "Print a row for each region.",
          .set = SetSwitch(&each_)},
-        {.name = "type", .value = "TYPE", .help = "Only this type.", .set = SetText(&spans_.type)},
-        {.name = "min",
-         .value = "DURATION",
-         .help = "The minimum length, as in 1.5s or 20ms.",
-         .set = SetDuration(&spans_.min)},
-        {.name = "max",
-         .value = "DURATION",
-         .help = "The maximum length.",
-         .set = SetDuration(&spans_.max)}};
+        {.name = "worst",
+         .value = "N",
+         .help = kIsTask ? "Print a row for each of the N longest tasks."
+                         : "Print a row for each of the N longest regions.",
+         .set =
+             [this](absl::string_view text) {
+               each_ = true;
+               return SetNumber(1, &spans_.worst)(text);
+             }},
+        {.name = "type",
+         .value = "TYPE",
+         .help = "Only this type.",
+         .set = SetText(&spans_.type),
+         .selects = true}};
+    AppendRows(spans_.length.Rows(kIsTask ? "Only tasks" : "Only regions"), &flags);
     if (kIsTask) {
       flags.push_back({.name = "log",
                        .value = "TEXT",
-                       .help = "Only tasks with a log message that contains the text.",
-                       .set = SetText(&spans_.log)});
+                       .help = "Only tasks with a log message that contains the text; hex:1a2b for "
+                               "bytes in hexadecimal.",
+                       .set = SetLogText(&spans_.log),
+                       .selects = true});
       flags.push_back({.name = "id",
                        .value = "ID",
                        .help = "Print what happened in this task, in order.",
@@ -371,13 +486,11 @@ class SpansCommand final : public TableCommand {
   }
 
   absl::Status CheckOwn() const override {
-    if (spans_.min.has_value() && spans_.max.has_value() && *spans_.min > *spans_.max) {
-      return absl::InvalidArgumentError("--min is longer than --max");
-    }
+    if (absl::Status status = spans_.length.Check(); !status.ok()) return status;
     if (story_of_.has_value() &&
         (spans_.is_set() || is_compatible_ || !filter().filter.goroutines.empty())) {
       return absl::InvalidArgumentError(
-          "--id works only without --type, --min, --max, --log, --g and --compat");
+          "--id works only without --type, --min, --max, --worst, --log, --g and --compat");
     }
     return CheckCompat(is_compatible_, filter());
   }
@@ -403,7 +516,7 @@ class SpansCommand final : public TableCommand {
     if (each_) {
       return EachTable(is_compatible_ ? RowsOf(analysis, &GoSpanAnalysis<Span>::selected)
                                       : RowsOf(analysis, &SpanAnalysis<Span>::selected),
-                       interner);
+                       is_compatible_, interner);
     }
     return GroupTable(is_compatible_ ? RowsOf(analysis, &GoSpanAnalysis<Span>::groups)
                                      : RowsOf(analysis, &SpanAnalysis<Span>::groups),

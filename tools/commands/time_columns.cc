@@ -26,6 +26,9 @@ Flag CompatFlag(bool* is_compatible) {
 }
 
 absl::Status CheckCompat(bool is_compatible, const FilterFlags& filter) {
+  if (is_compatible && !filter.filter.stacks.MatchesAll()) {
+    return absl::InvalidArgumentError("--compat=go works only without --stack");
+  }
   const bool has_times = !filter.filter.times.MatchesAll() ||
                          !filter.filter.since_start.MatchesAll() || filter.has_wall_times();
   if (!is_compatible || !has_times) return absl::OkStatus();

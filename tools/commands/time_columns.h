@@ -38,11 +38,15 @@ auto TimeColumns(const Interner& interner, Times times) {
     columns->Add("total_ns", "TOTAL", kTime, time(&ExecutionTimes::total))
         .Add("running_ns", "RUNNING", kTime, time(&ExecutionTimes::running))
         .Add("runnable_ns", "RUNNABLE", kTime, time(&ExecutionTimes::runnable))
+        .Add("stopped_running_ns", "", kTime, time(&ExecutionTimes::stopped_running))
+        .Add("stopped_runnable_ns", "", kTime, time(&ExecutionTimes::stopped_runnable))
+        .Add("stopped_total_ns", "STOPPED", kTime, time(&ExecutionTimes::StoppedTotal))
         .Add("syscall_ns", "SYSCALL", kTime, time(&ExecutionTimes::syscall))
         .Add("syscall_blocked_ns", "NO P", kTime, time(&ExecutionTimes::syscall_blocked))
         .Add("unknown_ns", "", kTime, time(&ExecutionTimes::Unknown))
         .Add("blocked_total_ns", "BLOCKED", kTime, time(&ExecutionTimes::BlockedTotal))
         .Add("blocked_ns", "BLOCKED ON", kTime, named(&ExecutionTimes::blocked))
+        .Add("stopped_ns", "", kTime, named(&ExecutionTimes::stopped))
         .Add("ranges_ns", "", kTime, named(&ExecutionTimes::ranges));
   };
 }

@@ -1,5 +1,4 @@
 // The command `sql`: asks a trace questions in SQL.
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +19,7 @@
 #include "tools/cli/registry.h"
 #include "tools/cli/report.h"
 #include "tools/cli/shared_flags.h"
+#include "tools/cli/terminal.h"
 #include "tools/sql/sql_prompt.h"
 #include "tools/sql/sql_session.h"
 #include "util/new_file.h"
@@ -56,12 +56,6 @@ constexpr CommandText kText = {
 bool IsFile(const std::string& path) {
   std::error_code ignored;
   return path == "-" || std::filesystem::exists(path, ignored);
-}
-
-size_t TerminalWidth() {
-  winsize size = {};
-  if (isatty(STDOUT_FILENO) == 0) return 0;
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 class SqlCommand final : public Command {

@@ -23,12 +23,14 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "analysis/core/time_sums.h"
+#include "analysis/summary/generation_begins.h"
 #include "analysis/tables/content_hash.h"
 #include "export/json/json_text.h"
 #include "export/rows/describe_tables.h"
 #include "gotrace/fault.h"
 #include "gotrace/reader.h"
 #include "gotrace/trace_list.h"
+#include "gotrace/trace_summary.h"
 #include "gotrace/trace_tables.h"
 #include "parser/source/borrowed_source.h"
 #include "tools/cli/file_list.h"
@@ -284,7 +286,11 @@ class TablesCommand final : public Command {
     left_out_ = 0;
     std::vector<Input> inputs;
     if (!ListInputs(files, &inputs)) return exit_code_;
-    if (directory_.empty()) return Print(inputs, out);
+    if (directory_.empty()) {
+      const int code = Print(inputs, out);
+      NoteOverlaps();
+      return code;
+    }
     std::stable_sort(inputs.begin(), inputs.end(), IsBefore);
     for (auto begin = inputs.begin(); begin != inputs.end();) {
       const auto end = std::find_if(begin, inputs.end(), [&](const Input& input) {
@@ -301,6 +307,7 @@ class TablesCommand final : public Command {
            absl::StrCat("has ", left_out_, " of ", inputs.size(),
                         inputs.size() == 1 ? " trace" : " traces", " already; left out"));
     }
+    NoteOverlaps();
     return exit_code_;
   }
 
@@ -326,6 +333,16 @@ class TablesCommand final : public Command {
 
   // Makes the input a row of `traces` with the error of its file.
   void SetError(const absl::Status& error, Input* input) const;
+
+  // Prints how many traces have generations of others.
+  void NoteOverlaps() const {
+    if (overlaps_.empty()) return;
+    const size_t others = overlaps_.size() - 1;
+    Note(*overlaps_.begin(),
+         absl::StrCat(others == 0 ? "overlaps with another trace"
+                                  : absl::StrCat("and ", others, " more overlap with other traces"),
+                      ", as windows of the flight recorder do: common rows appear twice"));
+  }
 
   absl::StatusOr<OpenedTrace> Open(const Input& input);
 
@@ -366,6 +383,10 @@ class TablesCommand final : public Command {
   int exit_code_ = kSuccess;
   bool is_complete_ = true;  // Whether all traces of the files were complete.
   size_t left_out_ = 0;      // The number of traces that no table needs.
+  // The generations of all traces, with the id of the first trace that has each, and the names of
+  // traces that have generations of others.
+  std::map<TraceSummary::Generation, int64_t> generations_;
+  std::set<std::string> overlaps_;
 
   // The last input that was read and holds several traces, at the position where reading ended.
   std::string several_file_;
@@ -694,10 +715,19 @@ absl::Status TablesCommand::Read(const Input& input, TableWriters* writers, Outp
     const Trace2Region reading(SelfTrace(), "trace", "read");
     Progress progress(/*prints_along=*/directory_.empty());
     TraceTables tables(&*reader, options, writers);
+    GenerationBegins begins;
+    bool overlaps = false;
     while (writers->ok()) {
       const absl::Span<const Event> events = reader->NextBlock();
       if (events.empty()) break;
       tables.Add(events);
+      // Only the first event of a block can be a kSync event.
+      for (const Event& event : events.first(std::min<size_t>(events.size(), 2))) {
+        begins.Add(event, [&](const TraceSummary::Generation& generation) {
+          const int64_t first = generations_.emplace(generation, input.trace.id).first->second;
+          overlaps |= first != input.trace.id;
+        });
+      }
       if (progress.Due(events.size())) {
         progress.Show({.bytes = reader->input_read(),
                        .total = reader->input_size(),
@@ -705,6 +735,7 @@ absl::Status TablesCommand::Read(const Input& input, TableWriters* writers, Outp
       }
     }
     tables.Finish().IgnoreError();  // It returns OK.
+    if (overlaps) overlaps_.insert(input.trace.label());
     result.status = reader->status();
     result.events = reader->event_count();
     result.bytes = reader->input_read();

@@ -1,0 +1,149 @@
+// Goroutines that share some work, and how equally they do.
+#ifndef GOTRACE_ANALYSIS_SUMMARY_WORK_BATCHES_H_
+#define GOTRACE_ANALYSIS_SUMMARY_WORK_BATCHES_H_
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "analysis/intervals/partial_goroutines.h"
+#include "analysis/intervals/stack_places.h"
+#include "gotrace/event.h"
+#include "gotrace/histogram.h"
+#include "gotrace/ids.h"
+#include "gotrace/interner.h"
+#include "gotrace/state_tracker.h"
+#include "gotrace/trace_summary.h"
+
+namespace gotrace::internal {
+
+// Finds batches: goroutines that another one created at one place, before it waited for a WaitGroup
+// again, if it did. Mergeable, as an analysis. Memory is in proportion to the goroutines that exist
+// at a time, and to those that created others.
+class WorkBatches {
+ public:
+  // `*interner` must outlive this object.
+  explicit WorkBatches(Interner* interner) : interner_(*interner), places_(interner) {}
+
+  void AddEvents(absl::Span<const Event> events) { goroutines_.AddEvents(events); }
+  void AddGoroutine(const GoInterval& interval);
+  void Merge(WorkBatches& next, const InternerMap& ids);
+
+  // `duration` is the length of the trace.
+  void Finish(int64_t duration);
+
+  // Returns the places where goroutines are created that can be suspected of imbalance, in this
+  // trace or together with others, after Finish().
+  std::vector<TraceSummary::Suspicion> FindCandidates(int64_t duration);
+
+ private:
+  static constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
+
+  // Where goroutines are created, and the function that they start in.
+  struct Origin {
+    StackId stack = StackId::kNone;
+    StringId start = StringId::kEmpty;
+
+    friend bool operator==(const Origin&, const Origin&) = default;
+
+    template <class H>
+    friend H AbslHashValue(H h, const Origin& origin) {
+      return H::combine(std::move(h), origin.stack, origin.start);
+    }
+  };
+
+  // A goroutine, or its part in this part of the trace.
+  struct Child {
+    GoId creator = GoId::kNone;  // kNone unless it was created here by a goroutine.
+    Origin origin;
+    int64_t epoch = kNever;  // When its creator's last wait for a WaitGroup had ended by then.
+    int64_t begin = 0;
+    int64_t end = 0;
+    uint64_t busy = 0;  // How long it ran, was ready, or in a syscall.
+    uint64_t fed = 0;   // How long others waited until it received what they sent.
+  };
+  using Goroutines = PartialGoroutines<Child>;
+
+  // The goroutines of one origin and epoch.
+  struct Batch {
+    Origin origin;
+    int64_t epoch = kNever;
+    uint64_t alive = 0;  // How many of them are not in the members below.
+    int64_t first_begin = std::numeric_limits<int64_t>::max();
+    int64_t last_begin = kNever;
+    int64_t last_end = kNever;
+    Histogram busy;
+
+    // The one that was busy for longest.
+    GoId longest = GoId::kNone;
+    uint64_t longest_busy = 0;
+    uint64_t longest_life = 0;
+    uint64_t longest_fed = 0;
+
+    // Adds a goroutine, or another batch.
+    void Add(GoId id, const Child& child);
+    void Add(const Batch& other);
+    void AddLongest(GoId id, uint64_t busy, uint64_t life, uint64_t fed);
+  };
+
+  // The end of a wait for a WaitGroup.
+  struct Join {
+    int64_t epoch = kNever;  // When the wait before had ended.
+    GoId waker = GoId::kNone;
+  };
+
+  // A goroutine that created others, or waited for a WaitGroup.
+  struct Creator {
+    // When its last wait for a WaitGroup ended, and the one before.
+    int64_t last_join = kNever;
+    int64_t join_before = kNever;
+    std::vector<Join> joins;  // Those that batches may need.
+    std::vector<Batch> batches;
+    bool is_new = false;  // Whether its beginning is here, as far as is known.
+    bool has_ended = false;
+
+    Batch& BatchOf(const Origin& origin, int64_t epoch);
+    const Join* FindJoin(int64_t epoch) const;
+  };
+
+  // The batches of an origin that were unequal.
+  struct Imbalance {
+    Histogram lost;
+    Histogram busy;
+    uint64_t longest = 0;
+    GoId goroutine = GoId::kNone;
+  };
+
+  void AddCreation(const GoInterval& interval, Child* child);
+  void AddJoin(const GoInterval& interval, bool is_new);
+  void Complete(const Goroutines::Entry& entry);
+  void Prune(GoId id);
+  // Adds a batch to the results if it is unequal, and all wait for the one that is busy for
+  // longest.
+  void Evaluate(const Batch& batch, bool is_awaited);
+
+  Interner& interner_;
+  StackPlaces places_;
+  absl::flat_hash_map<GoId, Creator> creators_;
+  absl::flat_hash_map<Origin, Imbalance> found_;
+  Goroutines goroutines_{[this](Goroutines::Entry& entry) { Complete(entry); },
+                         [](Goroutines::Entry& rest, Goroutines::Entry& entry) {
+                           Child& child = entry.data;
+                           if (rest.data.creator != GoId::kNone) {
+                             child.creator = rest.data.creator;
+                             child.origin = rest.data.origin;
+                             child.epoch = rest.data.epoch;
+                             child.begin = rest.data.begin;
+                           }
+                           if (rest.is_seen) child.end = rest.data.end;
+                           child.busy += rest.data.busy;
+                           child.fed += rest.data.fed;
+                         }};
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_ANALYSIS_SUMMARY_WORK_BATCHES_H_
