@@ -59,7 +59,7 @@ void CheckHead(absl::string_view head) {
   const std::optional<HttpRequest> request = ParseHttpRequest(head);
   if (!request.has_value()) return;
   FUZZ_CHECK(FindHttpHead(head) != 0, "");
-  const PageServer server("0123456789abcdef0123456789abcdef", {}, [](absl::string_view) {
+  const PageServer server("0123456789abcdef0123456789abcdef", {}, [](absl::string_view, const auto&) {
     return ViewAnswer{200, "text/plain", "secret"};
   });
   const HttpAnswer answer = server.Answer(*request);

@@ -286,6 +286,7 @@ int StatusOf(const absl::Status& status) {
     case absl::StatusCode::kNotFound:
       return 404;
     case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kCancelled:
       return 503;
     default:
       return 500;
@@ -332,10 +333,12 @@ struct Known {
 class Answers {
  public:
   // All must outlive this object.
-  Answers(const TraceViewOptions& options, const Known& known, const ReadProgress& progress)
+  Answers(const TraceViewOptions& options, const Known& known, const ReadProgress& progress,
+          const std::function<bool()>& keep_going)
       : options_(options),
         known_(known),
         progress_(progress),
+        keep_going_(keep_going),
         source_(known.trace->source.get()),
         index_(known.trace->index),
         generations_(known.generations.get()) {}
@@ -407,6 +410,7 @@ class Answers {
   const TraceViewOptions& options_;
   const Known& known_;
   const ReadProgress& progress_;
+  const std::function<bool()>& keep_going_;
   const ByteSource* const source_;
   const TraceIndex& index_;
   DecodedGenerations* const generations_;  // nullptr while the trace is read.
@@ -428,16 +432,16 @@ absl::Span<const Answers::Row> Answers::Rows() {
       {"tasklanes", "from to type offset limit", &I::AnswerTaskLanes},
       {"search", "text limit", &I::AnswerSearch},
       {"time", "text", nullptr},
-      {"goroutines", "from to each g sort top at", nullptr},
+      {"goroutines", "from to each g stack sort top at", nullptr},
       {"tasks", "from to each type min max log id g sort top", nullptr},
       {"regions", "from to each type min max g sort top", nullptr},
-      {"locks", "from to kind func g sort top", nullptr},
-      {"latency", "from to kind by worst func g sort top", nullptr},
+      {"locks", "from to kind func g stack sort top", nullptr},
+      {"latency", "from to kind reason by worst func g stack sort top", nullptr},
       {"gc", "from to pauses mmu flags windows sort top", nullptr},
-      {"procs", "from to slices p sort top", nullptr},
+      {"procs", "from to slices ready long-runs p sort top", nullptr},
       {"heap", "from to by sort top", nullptr},
-      {"leaks", "from to longer g sort top", nullptr},
-      {"path", "from to task g type region sort top", nullptr},
+      {"leaks", "from to longer g stack sort top", nullptr},
+      {"path", "from to task g type region func sort top", nullptr},
       {"profile",
        "from to type func by-g by-p task region by-task by-region by-label g p m sort top",
        nullptr},
@@ -489,7 +493,7 @@ ViewAnswer Answers::AnswerMore(const ViewRequest& request) const {
     }
     parameters.push_back(std::move(parameter));
   }
-  return options_.answer_more(request.path(), parameters);
+  return options_.answer_more(request.path(), parameters, keep_going_);
 }
 
 absl::StatusOr<Window> Answers::WindowOf(const ViewRequest& request) const {
@@ -542,6 +546,7 @@ absl::Status Answers::Decode(const Window& window, PieceSorter* sorter) const {
   }
   const auto [first, last] = GenerationsOf(window);
   for (size_t n = first; n < last; ++n) {
+    if (keep_going_ != nullptr && !keep_going_()) return absl::CancelledError("given up");
     const auto generation = generations_->Get(n);
     if (!generation.ok()) return generation.status();
     std::vector<uint32_t> reasons;
@@ -974,7 +979,7 @@ absl::StatusOr<GoroutineIntervals> Answers::IntervalsOf(GoId goroutine, size_t n
       [&](Interner* /*interner*/) { return std::make_unique<IntervalsOfGoroutine>(goroutine); },
       AnalysisSink::Options());
   ReaderOptions options = options_.reader;
-  options.keep_going = nullptr;
+  options.keep_going = keep_going_;
   options.jobs = 1;
   const absl::Status status = ReadGeneration(*source_, index_, n, options, result.sink.get());
   if (!status.ok() && !FaultOf(status).has_value()) return status;
@@ -1368,7 +1373,7 @@ absl::Status Answers::AnswerTaskLanes(const ViewRequest& request, JsonWriter* js
   if (!tasks.empty() && CanDecode(all)) {
     AnalyzeOptions options;
     options.reader = options_.reader;
-    options.reader.keep_going = nullptr;
+    options.reader.keep_going = keep_going_;
     options.window.filter.times = {overview().begin() + all.from, overview().begin() + all.to};
     AnalysisRun run = RunAnalysis(source_->Fork(0), options,
                                   AnalysisOf([](Interner* interner, const EventFilter& filter) {
@@ -1455,7 +1460,7 @@ class TraceView::Impl {
         trace_(std::make_shared<OpenedTrace>(std::move(source), std::move(index))) {}
 
   absl::Status Read();
-  ViewAnswer Answer(absl::string_view request) const;
+  ViewAnswer Answer(absl::string_view request, const std::function<bool()>& keep_going) const;
 
  private:
   // Reads the trace of `known` once.
@@ -1531,7 +1536,8 @@ absl::Status TraceView::Impl::Read() {
   return status;
 }
 
-ViewAnswer TraceView::Impl::Answer(absl::string_view request) const {
+ViewAnswer TraceView::Impl::Answer(absl::string_view request,
+                                   const std::function<bool()>& keep_going) const {
   std::shared_ptr<const Known> known;
   {
     const std::lock_guard lock(mutex_);
@@ -1546,7 +1552,7 @@ ViewAnswer TraceView::Impl::Answer(absl::string_view request) const {
     known = std::move(so_far);
   }
   const ReadProgress progress = {bytes_read_, bytes_, events_};
-  return Answers(options_, *known, progress).Answer(request);
+  return Answers(options_, *known, progress, keep_going).Answer(request);
 }
 
 TraceView::TraceView(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -1562,7 +1568,10 @@ absl::StatusOr<std::unique_ptr<TraceView>> TraceView::Open(std::unique_ptr<ByteS
 
 absl::Status TraceView::Read() { return impl_->Read(); }
 
-ViewAnswer TraceView::Answer(absl::string_view request) const { return impl_->Answer(request); }
+ViewAnswer TraceView::Answer(absl::string_view request,
+                             const std::function<bool()>& keep_going) const {
+  return impl_->Answer(request, keep_going);
+}
 
 std::vector<TraceView::Request> TraceView::Requests() {
   std::vector<Request> requests;

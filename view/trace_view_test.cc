@@ -391,7 +391,9 @@ TEST(TraceView, GivesTimesOfTheTraceToWhoeverAnswersMore) {
   ASSERT_TRUE(source.ok());
   TraceViewOptions options;
   std::string asked;
-  options.answer_more = [&](absl::string_view path, absl::Span<const ViewParameter> parameters) {
+  options.answer_more = [&](absl::string_view path, absl::Span<const ViewParameter> parameters,
+                            const std::function<bool()>& keep_going) {
+    EXPECT_TRUE(keep_going == nullptr || !keep_going());
     asked = std::string(path);
     for (const auto& [name, value] : parameters) absl::StrAppend(&asked, " ", name, "=", value);
     return ViewAnswer{200, "text/plain", "yes"};
@@ -402,8 +404,20 @@ TEST(TraceView, GivesTimesOfTheTraceToWhoeverAnswersMore) {
   ASSERT_TRUE((*view)->Read().ok());
   EXPECT_EQ((*view)->Answer("goroutines?each&from=5&sort=a%20b").body, "yes");
   EXPECT_EQ(asked, "goroutines each= from=@2084150140677 sort=a b");
+  EXPECT_EQ((*view)->Answer("info", [] { return false; }).body, "yes");
   EXPECT_EQ((*view)->Answer("goroutines?from=x").status, 400);
   EXPECT_EQ((*view)->Answer("goroutines?each&flags=1").status, 400);
+}
+
+TEST(TraceView, GivesUpWhatNobodyWaitsFor) {
+  const OpenedView opened("go1.27-annotations.trace");
+  for (const absl::string_view request :
+       {"lanes?ids=p:0&from=0&to=1000", "arrows?lane=g:1", "span?lane=g:1&at=100", "tasklanes"}) {
+    EXPECT_EQ(opened.view->Answer(request).status, 200) << request;
+    EXPECT_EQ(opened.view->Answer(request, [] { return false; }).status, 503) << request;
+  }
+  // What is known costs nothing.
+  EXPECT_EQ(opened.view->Answer("groups", [] { return false; }).status, 200);
 }
 
 // Each request has a section of docs/serve-api.md, or a row of its table of commands, with all of

@@ -57,8 +57,10 @@ struct TraceViewOptions {
   // Answers requests that need more than this library: tables, profiles, events and the like.
   // `path` is that of the request, and `parameters` are among those that TraceView::Requests()
   // lists; "from", "to" and "at" are times of the trace's clock, after an @. If it is not set, such
-  // requests have the status 404. Called by several threads at once.
-  std::function<ViewAnswer(absl::string_view path, absl::Span<const ViewParameter> parameters)>
+  // requests have the status 404. `keep_going` is that of TraceView::Answer(). Called by several
+  // threads at once.
+  std::function<ViewAnswer(absl::string_view path, absl::Span<const ViewParameter> parameters,
+                           const std::function<bool()>& keep_going)>
       answer_more;
 };
 
@@ -92,9 +94,12 @@ class TraceView {
   // and little else. Returns the status of reading the trace itself. Call it once.
   absl::Status Read();
 
-  // Answers a request. Every text is allowed, also nonsense. May be called by several threads at
-  // once, also during Read().
-  ViewAnswer Answer(absl::string_view request) const;
+  // Answers a request. Every text is allowed, also nonsense. `keep_going` may be empty; otherwise
+  // it is called now and then, also by other threads, and once it returns false, the answer is
+  // given up, with the status 503. It must not return true again. May be called by several threads
+  // at once, also during Read().
+  ViewAnswer Answer(absl::string_view request,
+                    const std::function<bool()>& keep_going = nullptr) const;
 
   // Returns all requests that there are, in the order of docs/serve-api.md.
   static std::vector<Request> Requests();

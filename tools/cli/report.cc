@@ -49,6 +49,7 @@ std::string HintOf(const std::string& file, const FileResult& result) {
 }  // namespace
 
 int ReportError(const std::string& file, const FileResult& result) {
+  if (absl::IsCancelled(result.status)) return kUsageOrIo;
   const std::optional<Fault> fault = FaultOf(result.status);
   const bool is_broken = fault.has_value() || absl::IsDataLoss(result.status);
   // The message of an I/O error already has the name of the file.

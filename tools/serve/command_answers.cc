@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <vector>
 
 #include "absl/algorithm/container.h"
@@ -21,6 +22,7 @@
 #include "tools/cli/command.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/flags.h"
+#include "tools/cli/keep_going.h"
 #include "tools/cli/output.h"
 #include "tools/cli/registry.h"
 #include "tools/cli/shared_flags.h"
@@ -96,17 +98,57 @@ class MemoryFile {
   const int fd_;
 };
 
+bool IsGivenUp(const std::function<bool()>& keep_going) {
+  return keep_going != nullptr && !keep_going();
+}
+
+int StatusOf(const absl::Status& status) { return absl::IsCancelled(status) ? 503 : 400; }
+
 }  // namespace
 
-CommandAnswers::Result CommandAnswers::Run(std::vector<std::string> words) const {
+// Waits until no other command runs, and then runs one.
+class CommandAnswers::Turn {
+ public:
+  Turn(const CommandAnswers& answers, const std::function<bool()>& keep_going)
+      : answers_(answers), scope_(keep_going) {
+    constexpr std::chrono::milliseconds kLook(50);
+    std::unique_lock lock(answers_.mutex_);
+    while (answers_.is_running_) {
+      answers_.has_ended_.wait_until(lock, std::chrono::system_clock::now() + kLook);
+      if (IsGivenUp(keep_going)) return;
+    }
+    has_come_ = answers_.is_running_ = true;
+  }
+  ~Turn() {
+    if (!has_come_) return;
+    const std::lock_guard lock(answers_.mutex_);
+    answers_.is_running_ = false;
+    answers_.has_ended_.notify_one();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  // Fails if nobody waits for the answer any more.
+  absl::Status status() const {
+    return has_come_ ? absl::OkStatus() : absl::CancelledError("given up");
+  }
+
+ private:
+  const CommandAnswers& answers_;
+  const KeepGoingScope scope_;
+  bool has_come_ = false;
+};
+
+CommandAnswers::Result CommandAnswers::Run(std::vector<std::string> words,
+                                           const std::function<bool()>& keep_going) const {
   const CommandList commands = MakeCommands();
   std::vector<char*> args;
   for (std::string& word : words) args.push_back(word.data());
   // The analyses use all cores, and report to the same standard error.
-  const std::lock_guard lock(mutex_);
+  const Turn turn(*this, keep_going);
   CommandLine line;
-  Result output;
-  output.status = ParseCommandLine(args, commands, &line);
+  Result output = {.status = turn.status(), .bytes = ""};
+  if (output.status.ok()) output.status = ParseCommandLine(args, commands, &line);
   if (!output.status.ok()) return output;
   if (line.command == nullptr) {
     output.status = absl::InvalidArgumentError("not a request for an answer");
@@ -117,6 +159,7 @@ CommandAnswers::Result CommandAnswers::Run(std::vector<std::string> words) const
   const int code = line.command->Run(line.files, &out);
   output.status = out.Finish();
   output.bytes = file.Contents();
+  if (IsGivenUp(keep_going)) output.status = absl::CancelledError("given up");
   if (output.status.ok() && code == kUsageOrIo && output.bytes.empty()) {
     output.status = absl::InvalidArgumentError("the command failed; the program printed why");
   }
@@ -154,13 +197,14 @@ absl::StatusOr<std::vector<std::string>> CommandAnswers::WordsFor(
 ViewAnswer CommandAnswers::AnswerOf(absl::string_view command,
                                     absl::Span<const ViewParameter> parameters,
                                     absl::Span<const absl::string_view> more,
-                                    absl::string_view media_type) const {
+                                    absl::string_view media_type,
+                                    const std::function<bool()>& keep_going) const {
   absl::StatusOr<std::vector<std::string>> words = WordsFor(command, parameters);
   if (!words.ok()) return ErrorAnswer(400, words.status().message());
   for (const absl::string_view word : more) words->emplace_back(word);
   words->push_back(file_);
-  Result output = Run(*std::move(words));
-  if (!output.status.ok()) return ErrorAnswer(400, output.status.message());
+  Result output = Run(*std::move(words), keep_going);
+  if (!output.status.ok()) return ErrorAnswer(StatusOf(output.status), output.status.message());
   // Whatever the file is called here, it has one name for the person.
   absl::string_view rest = output.bytes;
   if (absl::ConsumePrefix(&rest, FileMember(file_))) {
@@ -169,7 +213,8 @@ ViewAnswer CommandAnswers::AnswerOf(absl::string_view command,
   return {200, std::string(media_type), std::move(output.bytes)};
 }
 
-ViewAnswer CommandAnswers::AnswerFlame(absl::Span<const ViewParameter> parameters) const {
+ViewAnswer CommandAnswers::AnswerFlame(absl::Span<const ViewParameter> parameters,
+                                       const std::function<bool()>& keep_going) const {
   FlameOptions options;
   std::vector<ViewParameter> others;
   for (const ViewParameter& parameter : parameters) {
@@ -189,7 +234,7 @@ ViewAnswer CommandAnswers::AnswerFlame(absl::Span<const ViewParameter> parameter
       if (info.name == parameter.second && info.time_name.empty()) options.unit = "count";
     }
   }
-  ViewAnswer answer = AnswerOf("profile", others, {"--format=folded"}, kJson);
+  ViewAnswer answer = AnswerOf("profile", others, {"--format=folded"}, kJson, keep_going);
   if (answer.status == 200) answer.body = FlameJson(answer.body, options);
   return answer;
 }
@@ -224,7 +269,8 @@ ViewAnswer CommandAnswers::AnswerTime(absl::Span<const ViewParameter> parameters
   return {200, std::string(kJson), std::string(out.view())};
 }
 
-ViewAnswer CommandAnswers::AnswerSave(absl::Span<const ViewParameter> parameters) const {
+ViewAnswer CommandAnswers::AnswerSave(absl::Span<const ViewParameter> parameters,
+                                      const std::function<bool()>& keep_going) const {
   std::string format;
   std::vector<ViewParameter> others;
   for (const ViewParameter& parameter : parameters) {
@@ -253,14 +299,15 @@ ViewAnswer CommandAnswers::AnswerSave(absl::Span<const ViewParameter> parameters
   };
   for (const Format& known : formats) {
     if (known.name != format) continue;
-    ViewAnswer answer = AnswerOf(known.command, others, known.flags, known.media_type);
+    ViewAnswer answer = AnswerOf(known.command, others, known.flags, known.media_type, keep_going);
     if (answer.status == 200) answer.file_name = absl::StrCat(name_, known.suffix);
     return answer;
   }
   return ErrorAnswer(400, "format must be perfetto, chrome, fxt, text, json, pprof or folded");
 }
 
-ViewAnswer CommandAnswers::AnswerSql(absl::Span<const ViewParameter> parameters) const {
+ViewAnswer CommandAnswers::AnswerSql(absl::Span<const ViewParameter> parameters,
+                                     const std::function<bool()>& keep_going) const {
   absl::string_view query;
   uint64_t limit = 1000;
   for (const auto& [name, value] : parameters) {
@@ -274,7 +321,8 @@ ViewAnswer CommandAnswers::AnswerSql(absl::Span<const ViewParameter> parameters)
   // One more row shows whether there are more. Whatever comments the query has end with its line.
   const std::string limited =
       absl::StrCat("SELECT * FROM (\n", query, "\n) LIMIT ", limit + 1, ";");
-  const std::lock_guard lock(mutex_);
+  const Turn turn(*this, keep_going);
+  if (!turn.status().ok()) return ErrorAnswer(StatusOf(turn.status()), turn.status().message());
   const MemoryFile file;
   Output out(file.fd(), "answer");
   const ReadingFlags reading;
@@ -285,7 +333,8 @@ ViewAnswer CommandAnswers::AnswerSql(absl::Span<const ViewParameter> parameters)
   if (status.ok() && !absl::StripAsciiWhitespace(text).empty()) {
     status = absl::InvalidArgumentError("only one statement is allowed");
   }
-  if (!status.ok()) return ErrorAnswer(400, status.message());
+  if (IsGivenUp(keep_going)) status = absl::CancelledError("given up");
+  if (!status.ok()) return ErrorAnswer(StatusOf(status), status.message());
   status = out.Finish();
   if (!status.ok()) return ErrorAnswer(500, status.message());
   const auto rows = nlohmann::ordered_json::parse(file.Contents(), nullptr,
@@ -312,27 +361,29 @@ ViewAnswer CommandAnswers::AnswerSql(absl::Span<const ViewParameter> parameters)
 }
 
 ViewAnswer CommandAnswers::Answer(absl::string_view path,
-                                  absl::Span<const ViewParameter> parameters) const {
+                                  absl::Span<const ViewParameter> parameters,
+                                  const std::function<bool()>& keep_going) const {
   const auto has = [&](absl::string_view name) {
     return absl::c_any_of(parameters,
                           [&](const ViewParameter& parameter) { return parameter.first == name; });
   };
-  if (path == "flame") return AnswerFlame(parameters);
+  if (path == "flame") return AnswerFlame(parameters, keep_going);
   if (path == "time") return AnswerTime(parameters);
-  if (path == "save") return AnswerSave(parameters);
-  if (path == "sql") return AnswerSql(parameters);
-  if (path == "summary" || path == "info") return AnswerOf(path, parameters, {"--json"}, kJson);
+  if (path == "save") return AnswerSave(parameters, keep_going);
+  if (path == "sql") return AnswerSql(parameters, keep_going);
+  if (path == "summary" || path == "info")
+    return AnswerOf(path, parameters, {"--json"}, kJson, keep_going);
   if (path == "events") {
     const bool is_json = absl::c_linear_search(parameters, ViewParameter("format", "json"));
     const std::string limit = absl::StrCat("--limit=", kEvents);
     std::vector<absl::string_view> more;
     if (!has("limit")) more.push_back(limit);
-    return AnswerOf(path, parameters, more, is_json ? kJsonLines : kText);
+    return AnswerOf(path, parameters, more, is_json ? kJsonLines : kText, keep_going);
   }
   const std::string top = absl::StrCat("--top=", kMaxRows);
   std::vector<absl::string_view> more = {"--format=json"};
   if (!has("top")) more.push_back(top);
-  return AnswerOf(path, parameters, more, kJson);
+  return AnswerOf(path, parameters, more, kJson, keep_going);
 }
 
 }  // namespace gotrace::internal

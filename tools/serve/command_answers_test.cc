@@ -1,6 +1,8 @@
 #include "tools/serve/command_answers.h"
 
+#include <atomic>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -109,6 +111,40 @@ TEST_F(CommandAnswersTest, QueriesOnlyRead) {
         "SELECT 1; SELECT 2"}) {
     EXPECT_EQ(Ask("sql", {{"query", std::string(query)}}).status, 400) << query;
   }
+}
+
+TEST_F(CommandAnswersTest, AreGivenUpIfNobodyWaitsForThem) {
+  const std::pair<absl::string_view, std::vector<ViewParameter>> kRequests[] = {
+      {"goroutines", {}},
+      {"events", {}},
+      {"save", {{"format", "perfetto"}}},
+      {"flame", {}},
+      {"sql", {{"query", "SELECT * FROM goroutines"}}},
+      {"sql",
+       {{"query",
+         "WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x FROM t) SELECT sum(x) "
+         "FROM t"}}}};
+  for (const auto& [path, parameters] : kRequests) {
+    std::atomic<int> looks = 0;
+    const ViewAnswer answer = answers_.Answer(path, parameters, [&] { return ++looks < 2; });
+    EXPECT_EQ(answer.status, 503) << path << ": " << answer.body;
+    EXPECT_EQ(CheckJson(answer.body), "") << path;
+  }
+  // One that waits for another to end is given up, too.
+  std::atomic<bool> is_running = false;
+  std::atomic<bool> is_over = false;
+  std::thread endless([&] {
+    const ViewAnswer answer = answers_.Answer("sql", kRequests[5].second, [&] {
+      is_running = true;
+      return !is_over;
+    });
+    EXPECT_EQ(answer.status, 503);
+  });
+  while (!is_running) std::this_thread::yield();
+  EXPECT_EQ(answers_.Answer("goroutines", {}, [] { return false; }).status, 503);
+  is_over = true;
+  endless.join();
+  EXPECT_EQ(Ask("goroutines").status, 200);
 }
 
 TEST_F(CommandAnswersTest, ReadTimesAsFlagsDo) {

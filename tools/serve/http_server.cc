@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -22,10 +23,14 @@
 namespace gotrace::internal {
 namespace {
 
-// How long a client may take to send a request or to read an answer, in seconds; and how often a
-// thread that waits looks whether the server ends, in milliseconds.
-constexpr time_t kTimeout = 30;
+// How long a client may take to send a request, or to take the next bytes of an answer.
+constexpr absl::Duration kTimeout = absl::Seconds(30);
+
+// How often a thread that waits looks whether the server ends, in milliseconds.
 constexpr int kLook = 200;
+
+// How often keep_going looks whether the client is gone.
+constexpr absl::Duration kLookForClient = absl::Milliseconds(20);
 
 absl::string_view ReasonOf(int status) {
   switch (status) {
@@ -82,15 +87,13 @@ struct HttpServer::Connections {
     has_ended.wait(lock, [&] { return count <= most; });
   }
 
-  // Waits until `fd` can be read; returns false if the server ends meanwhile, or, after `timeout`
-  // seconds unless that is 0, if nothing comes.
-  bool WaitFor(int fd, time_t timeout) const {
+  // Waits until `fd` can be read; returns false if the server ends meanwhile, or at the deadline.
+  bool WaitFor(int fd, absl::Time deadline) const {
     pollfd waited = {.fd = fd, .events = POLLIN, .revents = 0};
-    for (time_t left = timeout * 1000; !is_stopped; left -= kLook) {
+    while (!is_stopped && absl::Now() < deadline) {
       const int ready = poll(&waited, 1, kLook);
       if (ready > 0) return true;
       if (ready < 0 && errno != EINTR) return false;
-      if (timeout != 0 && left <= 0) return false;
     }
     return false;
   }
@@ -98,17 +101,47 @@ struct HttpServer::Connections {
   void Serve(int fd, const Handler& handler) const;
 };
 
+// Looks now and then whether the client of a request is gone, or the server ends.
+class KeepGoing {
+ public:
+  KeepGoing(int fd, const std::atomic<bool>& is_stopped) : fd_(fd), is_stopped_(is_stopped) {}
+
+  bool operator()() {
+    if (is_over_) return false;
+    if (is_stopped_) return !(is_over_ = true);
+    const int64_t now = absl::GetCurrentTimeNanos();
+    int64_t next = next_look_;
+    if (now < next ||
+        !next_look_.compare_exchange_strong(next, now + absl::ToInt64Nanoseconds(kLookForClient))) {
+      return true;
+    }
+    // A client that wants nothing more closes the connection, at least for what it would send.
+    char byte;
+    const ssize_t count = recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    const bool is_gone = count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
+    if (is_gone) is_over_ = true;
+    return !is_gone;
+  }
+
+ private:
+  const int fd_;
+  const std::atomic<bool>& is_stopped_;
+  std::atomic<bool> is_over_ = false;
+  std::atomic<int64_t> next_look_ = 0;
+};
+
 // Answers the requests of one connection, until either side closes it.
 void HttpServer::Connections::Serve(int fd, const Handler& handler) const {
   std::string received;
   while (true) {
+    const absl::Time deadline = absl::Now() + kTimeout;
     size_t size = FindHttpHead(received);
     while (size == 0) {
       if (received.size() > kMaxHttpHead) {
         SendAnswer(fd, {400, "text/plain", "the request is too long\n"}, true, false);
         return;
       }
-      if (!WaitFor(fd, kTimeout)) return;
+      if (!WaitFor(fd, deadline)) return;
       char buffer[4096];
       const ssize_t count = recv(fd, buffer, sizeof(buffer), 0);
       if (count < 0 && errno == EINTR) continue;
@@ -134,7 +167,9 @@ void HttpServer::Connections::Serve(int fd, const Handler& handler) const {
     }
     received.erase(0, size);
     const bool keeps = request->KeepsConnection() && !is_stopped;
-    if (!SendAnswer(fd, handler(*request), !is_head, keeps) || !keeps) return;
+    KeepGoing keep_going(fd, is_stopped);
+    const HttpAnswer answer = handler(*request, std::ref(keep_going));
+    if (!SendAnswer(fd, answer, !is_head, keeps) || !keeps) return;
   }
 }
 
@@ -172,14 +207,14 @@ void HttpServer::Stop() { connections_->is_stopped = true; }
 void HttpServer::Run(const Handler& handler) {
   Connections& connections = *connections_;
   while (!connections.is_stopped) {
-    if (!connections.WaitFor(fd_, 0)) continue;
+    if (!connections.WaitFor(fd_, absl::InfiniteFuture())) continue;
     const int fd = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
     if (fd < 0) {
       // Nothing can be opened until something is closed.
       absl::SleepFor(absl::Milliseconds(kLook));
       continue;
     }
-    const timeval timeout = {.tv_sec = kTimeout, .tv_usec = 0};
+    const timeval timeout = absl::ToTimeval(kTimeout);
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
     const int yes = 1;

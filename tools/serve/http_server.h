@@ -1,4 +1,6 @@
 // A server for the pages and answers of the viewer: HTTP/1.1 on this machine, for GET and HEAD.
+// cpp-httplib is not used: the version of Debian 12 cannot say that a client has gone, accepts
+// bodies of any size, and would bring OpenSSL and Brotli into the program.
 #ifndef GOTRACE_TOOLS_SERVE_HTTP_SERVER_H_
 #define GOTRACE_TOOLS_SERVE_HTTP_SERVER_H_
 
@@ -24,8 +26,10 @@ struct HttpAnswer {
 // Listens on 127.0.0.1. Each connection has a thread, which waits while the client sends nothing.
 class HttpServer {
  public:
-  // Called by several threads at once.
-  using Handler = std::function<HttpAnswer(const HttpRequest& request)>;
+  // Called by several threads at once. `keep_going` may be called by any thread meanwhile; it
+  // returns false, and does so from then on, once the client is gone or the server ends.
+  using Handler = std::function<HttpAnswer(const HttpRequest& request,
+                                           const std::function<bool()>& keep_going)>;
 
   // More connections than these at a time wait until one ends.
   static constexpr int kMaxConnections = 64;

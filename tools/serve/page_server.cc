@@ -56,7 +56,8 @@ HttpAnswer PageServer::FileAt(absl::string_view path) const {
   return {404, "text/plain; charset=utf-8", "There is nothing here.\n"};
 }
 
-HttpAnswer PageServer::Answer(const HttpRequest& request) const {
+HttpAnswer PageServer::Answer(const HttpRequest& request,
+                              const std::function<bool()>& keep_going) const {
   const std::string* const host = request.Header("host");
   // The token may be in the query or in a header. The other parameters are the request's own.
   absl::string_view token;
@@ -81,7 +82,7 @@ HttpAnswer PageServer::Answer(const HttpRequest& request) const {
     answer = {403, "text/plain; charset=utf-8",
               "The token is missing or wrong: open the URL that `gotrace-dump serve` printed.\n"};
   } else {
-    ViewAnswer found = answer_(absl::StrCat(path, query.empty() ? "" : "?", query));
+    ViewAnswer found = answer_(absl::StrCat(path, query.empty() ? "" : "?", query), keep_going);
     answer = {found.status, std::move(found.media_type), std::move(found.body)};
     if (!found.file_name.empty()) {
       answer.headers.emplace_back("Content-Disposition", AttachmentNamed(found.file_name));

@@ -22,13 +22,16 @@ namespace gotrace::internal {
 class PageServer {
  public:
   // Answers what follows /api/ in a target, as TraceView::Answer() does.
-  using AnswerFunction = std::function<ViewAnswer(absl::string_view request)>;
+  using AnswerFunction =
+      std::function<ViewAnswer(absl::string_view request, const std::function<bool()>& keep_going)>;
 
   // `files` must outlive this object.
   PageServer(std::string token, absl::Span<const PageFile> files, AnswerFunction answer)
       : token_(std::move(token)), files_(files), answer_(std::move(answer)) {}
 
-  HttpAnswer Answer(const HttpRequest& request) const;
+  // As HttpServer::Handler.
+  HttpAnswer Answer(const HttpRequest& request,
+                    const std::function<bool()>& keep_going = nullptr) const;
 
  private:
   HttpAnswer FileAt(absl::string_view path) const;

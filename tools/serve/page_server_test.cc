@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +15,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "tools/serve/http_request.h"
 #include "tools/serve/http_server.h"
@@ -42,7 +46,7 @@ const std::string* HeaderOf(const HttpAnswer& answer, absl::string_view name) {
 
 class PageServerTest : public testing::Test {
  protected:
-  const PageServer server_{"secret", kFiles, [](absl::string_view request) {
+  const PageServer server_{"secret", kFiles, [](absl::string_view request, const auto&) {
                              return ViewAnswer{200, "application/json", std::string(request)};
                            }};
 };
@@ -82,7 +86,7 @@ TEST_F(PageServerTest, RefusesWhoeverLacksTheToken) {
 }
 
 TEST(PageServer, NamesFilesToSave) {
-  const PageServer server("secret", kFiles, [](absl::string_view) {
+  const PageServer server("secret", kFiles, [](absl::string_view, const auto&) {
     return ViewAnswer{200, "text/plain", "x", "a\"b\r\n c.txt"};
   });
   const HttpAnswer answer = server.Answer(RequestOf("/api/save?token=secret"));
@@ -142,15 +146,24 @@ TEST(HttpRequest, IsReadOnlyIfItIsSound) {
   }
 }
 
-// Sends bytes on a connection of its own, and returns everything that comes back.
-std::string Exchange(uint16_t port, absl::string_view bytes) {
+int Connect(uint16_t port) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(port);
   EXPECT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  return fd;
+}
+
+void Send(int fd, absl::string_view bytes) {
   EXPECT_EQ(send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+}
+
+// Sends bytes on a connection of its own, and returns everything that comes back.
+std::string Exchange(uint16_t port, absl::string_view bytes) {
+  const int fd = Connect(port);
+  Send(fd, bytes);
   shutdown(fd, SHUT_WR);
   std::string received;
   char buffer[4096];
@@ -166,7 +179,7 @@ TEST(HttpServer, AnswersRequestsOfManyConnections) {
   ASSERT_TRUE(server.ok()) << server.status();
   ASSERT_GT((*server)->port(), 0);
   std::thread running([&] {
-    (*server)->Run([](const HttpRequest& request) {
+    (*server)->Run([](const HttpRequest& request, const auto&) {
       return HttpAnswer{200, "text/plain", request.target};
     });
   });
@@ -198,6 +211,38 @@ TEST(HttpServer, AnswersRequestsOfManyConnections) {
   for (std::thread& client : clients) client.join();
   (*server)->Stop();
   running.join();
+}
+
+TEST(HttpServer, TellsTheHandlerThatTheClientIsGone) {
+  absl::StatusOr<std::unique_ptr<HttpServer>> server = HttpServer::Listen(0);
+  ASSERT_TRUE(server.ok()) << server.status();
+  std::atomic<bool> has_begun = false;
+  std::atomic<int> given_up = 0;
+  std::thread running([&] {
+    (*server)->Run([&](const HttpRequest&, const std::function<bool()>& keep_going) {
+      has_begun = true;
+      while (keep_going()) absl::SleepFor(absl::Milliseconds(1));
+      // It does not change its mind.
+      EXPECT_FALSE(keep_going());
+      ++given_up;
+      return HttpAnswer{503, "text/plain", "given up"};
+    });
+  });
+  const int fd = Connect((*server)->port());
+  Send(fd, "GET / HTTP/1.1\r\n\r\n");
+  while (!has_begun) absl::SleepFor(absl::Milliseconds(1));
+  EXPECT_EQ(given_up, 0);
+  close(fd);
+  while (given_up == 0) absl::SleepFor(absl::Milliseconds(1));
+  // The same if the server ends.
+  const int other = Connect((*server)->port());
+  has_begun = false;
+  Send(other, "GET / HTTP/1.1\r\n\r\n");
+  while (!has_begun) absl::SleepFor(absl::Milliseconds(1));
+  (*server)->Stop();
+  running.join();
+  EXPECT_EQ(given_up, 2);
+  close(other);
 }
 
 TEST(HttpServer, RefusesAPortThatIsTaken) {

@@ -121,7 +121,7 @@ void AddTables(const std::string& window, Answers* answers) {
   for (const absl::string_view more : {"", "by=func", "by=stack", "worst=100"})
     add("latency", more);
   for (const absl::string_view more : {"", "pauses", "mmu"}) add("gc", more);
-  for (const absl::string_view more : {"", "slices=200"}) add("procs", more);
+  for (const absl::string_view more : {"", "slices=200", "ready", "long-runs"}) add("procs", more);
   for (const absl::string_view more : {"", "by=func", "by=time", "by=age", "by=span"}) {
     add("heap", more);
   }
@@ -239,9 +239,7 @@ class ReportCommand final : public Command {
       commands.SetFile(repaired->path);
       return RepairedTrace{std::move(repaired->source), repaired->note};
     };
-    options.answer_more = [&](absl::string_view path, absl::Span<const ViewParameter> parameters) {
-      return commands.Answer(path, parameters);
-    };
+    options.answer_more = [&](const auto&... request) { return commands.Answer(request...); };
     absl::StatusOr<std::unique_ptr<TraceView>> view =
         TraceView::Open(std::move(trace->source), std::move(options));
     if (!view.ok()) return view.status();

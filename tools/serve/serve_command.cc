@@ -143,9 +143,7 @@ class ServeCommand final : public Command {
       commands.SetFile(repaired->path);
       return RepairedTrace{std::move(repaired->source), repaired->note};
     };
-    options.answer_more = [&](absl::string_view path, absl::Span<const ViewParameter> parameters) {
-      return commands.Answer(path, parameters);
-    };
+    options.answer_more = [&](const auto&... request) { return commands.Answer(request...); };
     absl::StatusOr<std::unique_ptr<TraceView>> view =
         TraceView::Open(std::move(trace->source), std::move(options));
     if (!view.ok()) return view.status();
@@ -155,7 +153,7 @@ class ServeCommand final : public Command {
     absl::StatusOr<std::string> token = MakeToken();
     if (!token.ok()) return token.status();
     const PageServer pages(*token, PageFiles(),
-                           [&](absl::string_view request) { return (*view)->Answer(request); });
+                           [&](const auto&... request) { return (*view)->Answer(request...); });
 
     const std::string url =
         absl::StrCat("http://127.0.0.1:", (*server)->port(), "/?token=", *token);
@@ -167,7 +165,7 @@ class ServeCommand final : public Command {
       // The page shows what can be saved.
       if (!read.ok() && !is_over) Note(file, read.message());
     });
-    (*server)->Run([&](const HttpRequest& request) { return pages.Answer(request); });
+    (*server)->Run([&](const auto&... request) { return pages.Answer(request...); });
     is_over = true;
     reader.join();
     return absl::OkStatus();

@@ -48,6 +48,7 @@ export interface Summary {
   functions: Row[];
   places: Row[];
   leaks: Row[];
+  spans?: {kind: string, type: string, lengths: {sum: number, max: number, counts: number[]}}[];
   longest_run: Row|null;
   suspicions?: Suspicion[];
 }
@@ -66,7 +67,13 @@ export function viewOfCommand(command: string): {view: View, params: Record<stri
       null;
   switch (words[0]) {
     case 'procs':
-      return {view: 'procs', params: flag('slices') !== null ? {'procs.mode': 'slices'} : {}};
+      return {
+        view: 'procs',
+        params: flag('slices') !== null ? {'procs.mode': 'slices'} :
+            flag('ready') !== null      ? {'procs.mode': 'ready'} :
+            flag('long-runs') !== null  ? {'procs.mode': 'runs'} :
+                                          {}
+      };
     case 'gc':
       return {
         view: 'gc',
@@ -83,7 +90,12 @@ export function viewOfCommand(command: string): {view: View, params: Record<stri
           'latency.sort': '-length_ns',
           ...(flag('kind') ? {'latency.filter': flag('kind')!} : {})
         } :
-                                         {}
+            flag('by') === 'stack' ? {
+              'latency.mode': 'stack',
+              'latency.sort': flag('sort') === 'count' ? '-count' : '-total_ns',
+              ...(flag('kind') ? {'latency.filter': flag('kind')!} : {})
+            } :
+                                     {}
       };
     case 'profile':
       return {
@@ -94,12 +106,25 @@ export function viewOfCommand(command: string): {view: View, params: Record<stri
         }
       };
     case 'goroutines':
-      return {view: 'goroutines', params: flag('each') !== null ? {'goroutines.mode': 'each'} : {}};
+      return {
+        view: 'goroutines',
+        params: flag('each') !== null ? {
+          'goroutines.mode': 'each',
+          ...(flag('sort') ? {'goroutines.sort': '-running_ns'} : {})
+        } :
+                                        {}
+      };
+    case 'tasks':
+    case 'regions':
+      return {
+        view: words[0],
+        params: flag('each') !== null ?
+            {[`${words[0]}.mode`]: 'each', [`${words[0]}.sort`]: '-duration_ns'} :
+            {}
+      };
     case 'locks':
     case 'leaks':
     case 'heap':
-    case 'tasks':
-    case 'regions':
       return {view: words[0], params: {}};
     default:
       return null;
@@ -115,6 +140,17 @@ export function withLongest(rows: Row[], latencies: Row[]): Row[] {
                      ?.['longest'] ??
             null
       }));
+}
+
+/** The types of tasks and regions, and HTTP requests. */
+export function spanRows(summary: Pick<Summary, 'spans'>): Row[] {
+  return (summary.spans ?? []).map(({kind, type, lengths}) => ({
+                                     kind,
+                                     type,
+                                     count: lengths.counts.reduce((a, b) => a + b, 0),
+                                     total_ns: lengths.sum,
+                                     max_ns: lengths.max
+                                   }));
 }
 
 /** Places of different functions: several lines of one are one. */
@@ -304,6 +340,9 @@ export class SummaryView implements ViewPart {
             ['count', 'states', 'running_ns', 'runnable_ns', 'blocked_total_ns', 'name']),
       table('Where goroutines waited', 'locks', s.places, ['count', 'time_ns', 'longest_ns', 'reason', 'function'], (row) => () => app.store.set({
         view: 'profile', params: {...app.store.state.params, 'profile.type': row['kind'] === 'syscall' ? 'syscall' : 'offcpu', 'profile.find': String(row['function'] ?? '')}})),
+      table('Tasks, regions and requests', 'tasks', spanRows(s),
+            ['count', 'total_ns', 'max_ns', 'kind', 'type'], (row) => row['kind'] === 'request' ? null : () => app.store.set({
+        view: row['kind'] === 'region' ? 'regions' : 'tasks'})),
       table('Goroutines that may leak', 'leaks', s.leaks, ['count', 'longest_ns', 'reason', 'start', 'function'])));
   }
 

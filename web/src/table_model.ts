@@ -51,6 +51,10 @@ const TITLES: Record<string, string> = {
   ran_ns: 'Ps ran meanwhile',
   function: 'function',
   wakers: 'woken by',
+  holders: 'held by',
+  ready_ns: 'waiting to run',
+  program_ns: 'program ran',
+  idle_ps_ns: 'idle Ps',
   victims: 'who waits',
   syscall_blocked_ns: 'syscall without P',
   until_ns: 'until',
@@ -132,15 +136,20 @@ export function largest(value: unknown): {name: string, value: number, sum: numb
   return best && {...best, sum};
 }
 
-/** Entries of lists such as wakers: the name and the time of the first, and how many there are. */
+/**
+ * Entries of lists such as holders: the name and the time of the first, what it did, and how many
+ * more there are.
+ */
 export function firstOf(value: unknown): {name: string, time: number, more: number}|null {
   if (!Array.isArray(value) || !value.length) return null;
   const first = value[0] as unknown;
   if (first === null || typeof first !== 'object')
     return {name: String(first), time: 0, more: value.length - 1};
   const row = first as Row;
+  const did = String(row['reason'] || row['state'] || '');
   return {
-    name: String(row['function'] ?? row['start'] ?? row['name'] ?? row['g'] ?? ''),
+    name: String(row['function'] ?? row['start'] ?? row['name'] ?? row['g'] ?? '') +
+        (did ? `: ${did}` : ''),
     time: Number(row['time_ns'] ?? 0) || 0,
     more: value.length - 1
   };

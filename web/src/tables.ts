@@ -189,7 +189,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       }),
       columns: [
         'count', 'total_ns', 'p50_ns', 'p99_ns', 'max_ns', 'histogram', 'object', 'function',
-        'line', 'wakers', 'victims', 'library'
+        'line', 'holders', 'victims', 'library'
       ],
       empty: 'No goroutine waited for another one in this window.'
     },
@@ -304,6 +304,29 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
         'begin_ns', 'length_ns', 'states', 'user_ns', 'gc_ns', 'assist_ns', 'syscall_ns', 'idle_ns',
         'runnable_ns', 'wasted_ns', 'gomaxprocs'
       ]
+    },
+    {
+      id: 'ready',
+      title: 'Why goroutines waited to run',
+      request: 'procs',
+      params: [['ready', true]],
+      rows: 'ready',
+      go: toGroup('start'),
+      columns: [
+        'ready_ns', 'program_ns', 'idle_ps_ns', 'long_runs_ns', 'gc_ns', 'assists_ns', 'stopped_ns',
+        'other_ns', 'start'
+      ],
+      empty: 'No goroutine waited to run in this window.'
+    },
+    {
+      id: 'runs',
+      title: 'Long runs',
+      request: 'procs',
+      params: [['long-runs', true]],
+      rows: 'long_runs',
+      go: toGroup('start'),
+      columns: ['count', 'longest_ns', 'start', 'stack'],
+      empty: 'No goroutine kept its P for long while others waited in this window.'
     },
   ],
   heap: [

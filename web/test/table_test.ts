@@ -6,7 +6,7 @@ import {pathShares, shortFile} from '../src/details';
 import {goroutineOfLine, timeOfLine} from '../src/events';
 import {looksLikeTime} from '../src/search';
 import {rowsOf} from '../src/sql';
-import {unique, viewOfCommand, withLongest} from '../src/summary';
+import {spanRows, unique, viewOfCommand, withLongest} from '../src/summary';
 import {
   bars,
   bounds,
@@ -109,6 +109,15 @@ test('commands lead to views', () => {
       viewOfCommand('procs --slices=20'), {view: 'procs', params: {'procs.mode': 'slices'}});
   assert.deepEqual(
       viewOfCommand('profile --type=sync'), {view: 'profile', params: {'profile.type': 'sync'}});
+  assert.deepEqual(
+      viewOfCommand('procs --long-runs'), {view: 'procs', params: {'procs.mode': 'runs'}});
+  assert.deepEqual(
+      viewOfCommand('tasks --each --top=5'),
+      {view: 'tasks', params: {'tasks.mode': 'each', 'tasks.sort': '-duration_ns'}});
+  assert.deepEqual(viewOfCommand('latency --kind=blocked --by=stack --sort=count'), {
+    view: 'latency',
+    params: {'latency.mode': 'stack', 'latency.sort': '-count', 'latency.filter': 'blocked'}
+  });
   assert.equal(viewOfCommand('rm -rf /'), null);
   assert.equal(viewOfCommand(''), null);
 });
@@ -120,6 +129,13 @@ test('latencies get the place of the longest', () => {
           [{kind: 'blocked', reason: 'sync'}, {kind: 'pause', reason: ''}],
           [{kind: 'blocked', reason: 'sync', longest}]),
       [{kind: 'blocked', reason: 'sync', longest}, {kind: 'pause', reason: '', longest: null}]);
+});
+
+test('tasks, regions and requests of a summary are counted', () => {
+  assert.deepEqual(
+      spanRows({spans: [{kind: 'task', type: 'x', lengths: {sum: 9, max: 5, counts: [1, 0, 2]}}]}),
+      [{kind: 'task', type: 'x', count: 3, total_ns: 9, max_ns: 5}]);
+  assert.deepEqual(spanRows({}), []);
 });
 
 test('functions to blame are named once', () => {
