@@ -105,7 +105,7 @@ export class EventsView implements ViewPart {
   }
 
   private line(line: string, time: number|null): HTMLElement {
-    const text = line.slice(0, 4000).replace(/^\t+/, (tabs) => '    '.repeat(tabs.length));
+    const text = line.slice(0, 4000).replace(/\t/g, '    ');
     if (time === null) return h('div', {class: 'dim'}, text);
     return h(
         'div', null,
@@ -120,9 +120,11 @@ export class EventsView implements ViewPart {
     const key = this.requested;
     replace(this.end, 'Loading');
     try {
+      const {baked} = this.app.requests, to = Math.ceil(currentWindow(this.app).to);
+      // A report has the events from a place on, and does not know where a window ends.
       const text = await this.app.requests.text('events', [
-        ['from', this.next], ['to', Math.ceil(currentWindow(this.app).to)],
-        ...this.conditions(this.app.store.state), ['limit', BLOCK]
+        ['from', this.next], ['to', baked ? null : to], ...this.conditions(this.app.store.state),
+        ['limit', BLOCK]
       ]);
       if (key !== this.requested) return;
       const lines = text.split('\n');
@@ -131,6 +133,10 @@ export class EventsView implements ViewPart {
       for (const line of lines) {
         const time = timeOfLine(line);
         if (time !== null) {
+          if (baked && sinceBegin(this.app, time) > to) {
+            last = null;
+            break;
+          }
           last = time;
           events++;
         }
@@ -139,8 +145,9 @@ export class EventsView implements ViewPart {
       this.text.append(parts);
       this.lines += lines.length;
       this.next = last !== null && events >= BLOCK / 2 ? sinceBegin(this.app, last) + 1 : null;
-      // What was read long ago goes, so that the page does not grow without end.
-      if (this.lines > MAX_LINES) {
+      // What was read long ago goes, so that the page does not grow without end. One block may have
+      // more lines, which nobody has read yet.
+      if (this.lines > MAX_LINES && this.pane.scrollTop > this.pane.scrollHeight / 2) {
         const before = this.pane.scrollHeight;
         for (let i = 0; i < MAX_LINES / 3; i++) this.text.firstChild?.remove();
         this.lines -= MAX_LINES / 3;

@@ -49,6 +49,9 @@ export interface LayoutInput {
 }
 
 export const UNIT_LANES = 16;
+
+/** How many lanes one request may have. */
+const MAX_LANES = 256;
 export const MEMBER_PAGE = 100;
 const CLOSED = new Set(['threads']);
 
@@ -78,6 +81,18 @@ export function layout(input: LayoutInput): {rows: Row[], height: number} {
       (id, i) =>
           add(height,
               {kind: 'lane', id, unit: unitOf(ids, i), name: input.nameOf(id), indent: 1, pinned}));
+  // All Ps or threads are asked for together, unless they are more than one request may have.
+  const every = (kind: 'p'|'m', numbers: number[]) => {
+    const ids = numbers.map((n) => `${kind}:${n}`);
+    ids.forEach((id, i) => add(ROW.lane, {
+                  kind: 'lane',
+                  id,
+                  unit: ids.length <= MAX_LANES ? `${kind}:*` : unitOf(ids, i),
+                  name: `${kind.toUpperCase()} ${numbers[i]}`,
+                  indent: 1,
+                  pinned: false
+                }));
+  };
   if (input.pathLanes.length && section('path', input.pathTitle)) lanes(input.pathLanes, false);
   const own = input.selected && input.selected.startsWith('g:') &&
           !input.pinned.includes(input.selected) && !input.pathLanes.includes(input.selected) ?
@@ -90,10 +105,7 @@ export function layout(input: LayoutInput): {rows: Row[], height: number} {
     }
   }
   if (input.procs.length && section('procs', 'Ps')) {
-    input.procs.forEach(
-        (p) => add(
-            ROW.lane,
-            {kind: 'lane', id: `p:${p}`, unit: 'p:*', name: `P ${p}`, indent: 1, pinned: false}));
+    every('p', input.procs);
   }
   if (section('collector', 'Collector')) {
     add(ROW.marks, {kind: 'cycles'});
@@ -147,12 +159,7 @@ export function layout(input: LayoutInput): {rows: Row[], height: number} {
       });
     }
   }
-  if (input.threads.length && section('threads', 'Threads')) {
-    input.threads.forEach(
-        (m) => add(
-            ROW.lane,
-            {kind: 'lane', id: `m:${m}`, unit: 'm:*', name: `M ${m}`, indent: 1, pinned: false}));
-  }
+  if (input.threads.length && section('threads', 'Threads')) every('m', input.threads);
   return {rows, height: y};
 }
 

@@ -435,6 +435,9 @@ class Page implements App {
 
 function transport(): Transport {
   const baked = document.getElementById('gotrace-answers');
+  // A report begins with what it has the most of, unless the link says otherwise.
+  if (baked && !window.location.hash)
+    window.history.replaceState(null, '', baked.dataset['state'] ?? '');
   if (baked)
     return new BakedTransport(JSON.parse(baked.textContent ?? '{}') as Record<string, string>);
   const token = new URLSearchParams(window.location.search).get('token') ?? '';

@@ -15,6 +15,8 @@ export interface Tile {
   used: number;
   /** Whether the trace has grown since it came: it is shown until its successor is there. */
   stale: boolean;
+  /** Whether nothing in it is too short to be a span: finer tiles show the same. */
+  exact: boolean;
 }
 
 /** How many lanes of tiles are kept: about 8 KB each. */
@@ -72,16 +74,18 @@ export class Tiles {
       }
       // Ask for the first coarser level that may be there; draw the first that is.
       let level = step, missing = tile?.state === 'missing';
+      const lacks = missing;
+      let exact = false;
       for (let i = index; level * TILE_COLUMNS < this.end() * 2;) {
         level *= 2;
         i = Math.floor(i / 2);
         tile = this.tiles.get(key(unit, level, i));
         if (missing) {
-          this.coarser = true;
           this.wanted.add(key(unit, level, i));
           missing = tile?.state === 'missing';
         }
         if (tile?.state !== 'there') continue;
+        ({exact} = tile);
         tile.used = this.clock;
         if (!seen.has(tile)) {
           seen.add(tile);
@@ -89,6 +93,7 @@ export class Tiles {
         }
         break;
       }
+      if (lacks && !exact) this.coarser = true;
     }
     return out.sort((a, b) => b.step - a.step || a.index - b.index);
   }
@@ -142,7 +147,8 @@ export class Tiles {
       state: 'waiting',
       lanes: new Map(),
       used: this.clock,
-      stale: false
+      stale: false,
+      exact: false
     };
     if (!this.tiles.has(id)) this.tiles.set(id, tile);
     const abort = new AbortController();
@@ -158,6 +164,7 @@ export class Tiles {
         .then((answer) => {
           done();
           tile.lanes = decodeLanes(answer, this.states());
+          tile.exact = answer.lanes.every((lane) => Object.keys(lane.columns).length === 0);
           tile.state = 'there';
           this.tiles.set(id, tile);
           this.changed();

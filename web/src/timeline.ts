@@ -338,7 +338,9 @@ export class Timeline implements ViewPart {
     const entry = known ?? {total: 1, pages: new Map<number, {id: string}[]>()};
     this.members.set(group, entry);
     if (!again) entry.pages.set(first / MEMBER_PAGE, []);
-    const {from, to} = currentWindow(this.app);
+    // A report has those of the whole trace.
+    const {from, to} =
+        this.app.requests.baked ? {from: 0, to: this.app.trace.duration} : currentWindow(this.app);
     try {
       const answer = await this.app.requests.json<Members>('members', [
         ['group', group.slice('group:'.length)], ['from', Math.floor(from)], ['to', Math.ceil(to)],
@@ -1079,9 +1081,12 @@ export class Timeline implements ViewPart {
       this.toggle(row.id);
     else if (row.kind === 'group')
       this.toggle(row.id);
-    else if (row.kind === 'lane' && x >= this.left)
-      this.app.store.set({lane: row.id, at, task: null});
-    else if (row.kind === 'lane') {
+    else if (row.kind === 'lane' && x >= this.left) {
+      // A span is asked for by its begin, if that is known: a report has it by that.
+      const span = this.spanOf(row, at);
+      const begin = span && span.cut % 2 === 0 ? span.begin : at;
+      this.app.store.set({lane: row.id, at: begin, task: null});
+    } else if (row.kind === 'lane') {
       const {lane, at: before} = this.app.store.state;
       this.app.store.set({
         lane: row.id,

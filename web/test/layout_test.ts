@@ -78,6 +78,20 @@ test('a selected goroutine has a row, unless it is pinned or on the path', () =>
   assert.equal(lanes({selected: 'p:0'}), 0);
 });
 
+test('lanes are asked for together, but not too many', () => {
+  const units = (n: number) => {
+    const {rows} = layout(input({
+      threads: Array.from({length: n}, (_, i) => i),
+      toggled: new Set(['threads']),
+    }));
+    return rows.flatMap((r) => r.kind === 'lane' && r.id.startsWith('m:') ? [r.unit] : []);
+  };
+  assert.deepEqual([...new Set(units(256))], ['m:*']);
+  const many = new Set(units(257));
+  assert.equal(many.size, 17);
+  assert.ok(many.has('m:256'));
+});
+
 test('a trace without anything', () => {
   const {rows} =
       layout(input({procs: [], threads: [], groups: [], totalGroups: 0, totalTasks: 0, tasks: 0}));

@@ -1,28 +1,31 @@
 // Tests the page in a real browser, on traces that are given:
 //
-//   node web/browser_test.mjs --playwright=DIRECTORY [--chromium=PROGRAM] --server='COMMAND' TRACE...
+//   node browser_test.mjs --dump=GOTRACE_DUMP [--chromium=PROGRAM] [--all] TRACE...
 //
-// COMMAND and a trace are a program that prints the page's address: 'gotrace-dump serve --no-open', or the mock server.
-// DIRECTORY is where playwright-core is installed. Any message on the browser's console is a failure.
+// All tests run on the first trace, or on all with --all, and on the others those that show every view. Any message on the
+// browser's console is a failure. run.sh starts it.
 
 import assert from 'node:assert/strict';
-import {spawn} from 'node:child_process';
-import {createRequire} from 'node:module';
-import {basename, resolve} from 'node:path';
+import {spawn, spawnSync} from 'node:child_process';
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {basename, join} from 'node:path';
+import {pathToFileURL} from 'node:url';
+
+import {chromium} from 'playwright-core';
 
 const flags = {}, traces = [];
 for (const arg of process.argv.slice(2)) {
-  const match = /^--([a-z]+)=([^]*)$/.exec(arg);
-  if (match) flags[match[1]] = match[2]; else traces.push(arg);
+  const match = /^--([a-z]+)(?:=([^]*))?$/.exec(arg);
+  if (match) flags[match[1]] = match[2] ?? true; else traces.push(arg);
 }
-const {chromium} = createRequire(`${resolve(flags.playwright)}/`)('playwright-core');
 const VIEWS = ['summary', 'timeline', 'goroutines', 'tasks', 'regions', 'locks', 'latency', 'gc', 'procs', 'heap', 'leaks',
                'profile', 'path', 'events', 'sql'];
 const PATIENCE = Number(flags.patience ?? 20000);
 
 function startServer(trace) {
-  const [program, ...args] = [...flags.server.split(' '), trace];
-  const server = spawn(program, args, {stdio: ['ignore', 'pipe', 'inherit']});
+  // Commands print why they refuse a request, such as profiles that a trace does not have.
+  const server = spawn(flags.dump, ['serve', '--no-open', trace], {stdio: ['ignore', 'pipe', 'ignore']});
   return new Promise((done, fail) => {
     let out = '';
     server.stdout.on('data', (data) => {
@@ -42,10 +45,11 @@ async function withPage(url, fragment, options, test) {
   const page = await browser.newPage({viewport: {width: 1600, height: 1000}, ...options});
   const messages = [];
   let lost = false;
+  const origin = url.startsWith('file:') ? url : new URL(url).origin;
   page.on('console', (m) => { if (!lost) messages.push(m.text()); });
   page.on('pageerror', (e) => messages.push(e.stack ?? e.message));
   page.on('dialog', (d) => { messages.push(`dialog ${d.message()}`); void d.dismiss(); });
-  page.on('request', (r) => { if (!r.url().startsWith(new URL(url).origin) && !r.url().startsWith('data:')) messages.push(`request ${r.url()}`); });
+  page.on('request', (r) => { if (!r.url().startsWith(origin) && !r.url().startsWith('data:')) messages.push(`request ${r.url()}`); });
   try {
     await page.goto(url + fragment);
     await ready(page);
@@ -90,22 +94,41 @@ async function check(name, body) {
   }
 }
 
+/** Shows each view, and calls `test` for it. */
+async function showViews(page, test, views = VIEWS) {
+  for (const view of views) {
+    await page.evaluate((v) => window.gotrace.store.set({view: v}), view);
+    await settle(page);
+    assert.equal(await page.locator('nav button.on').count(), 1);
+    const width = await page.evaluate('document.documentElement.scrollWidth');
+    assert.ok(width <= page.viewportSize().width, `${view} is ${width} wide`);
+    await test?.(view);
+  }
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'gotrace-page-'));
+
 for (const trace of traces) {
   const server = await startServer(trace);
   const {url} = server, name = basename(trace);
-  await check(`${name}: every view, light, dark and narrow`, async () => {
-    for (const options of [{}, {colorScheme: 'dark'}, {viewport: {width: 400, height: 800}}]) {
+  await check(`${name}: every view`, () => withPage(url, '#summary', {}, async (page) => {
+    await showViews(page, async (view) => {
+      const text = await page.locator('#view').innerText();
+      assert.ok(view === 'timeline' || text.length > 0, `${view} is empty`);
+      if (view === 'events') assert.doesNotMatch(text, /\u2409/, 'tabs are spaces');
+    });
+    assert.equal(await page.locator('script').count(), 1, 'names do not become elements');
+    if (name === 'cut.trace') assert.match(await text(page, '#banner'), /can be saved is shown/);
+  }));
+  if (!flags.all && trace !== traces[0]) {
+    await server.stop();
+    continue;
+  }
+  await check(`${name}: dark, and narrow`, async () => {
+    for (const options of [{colorScheme: 'dark'}, {viewport: {width: 400, height: 800}}]) {
       await withPage(url, '#summary', options, async (page) => {
-        for (const view of VIEWS) {
-          await page.evaluate((v) => window.gotrace.store.set({view: v}), view);
-          await settle(page);
-          assert.equal(await page.locator('nav button.on').count(), 1);
-          assert.ok((await page.locator('#view').innerText()).length >= 0);
-          const width = await page.evaluate('document.documentElement.scrollWidth');
-          assert.ok(width <= page.viewportSize().width, `${view} is ${width} wide`);
-        }
+        await showViews(page);
         assert.equal(await page.evaluate('document.documentElement.classList.contains("dark")'), options.colorScheme === 'dark');
-        assert.equal(await page.locator('script').count(), 1, 'names do not become elements');
       });
     }
   });
@@ -183,6 +206,23 @@ for (const trace of traces) {
     assert.match(await text(page, '#banner'), /The server has ended/);
   }));
   await server.stop();
+  await check(`${name}: a report`, async () => {
+    const file = join(directory, 'report.html');
+    assert.equal(spawnSync(flags.dump, ['report', '-o', file, trace]).status, 0);
+    await withPage(pathToFileURL(file).href, '#summary', {}, async (page) => {
+      await showViews(page, async (view) => {
+        const text = await page.locator('#view').innerText();
+        assert.doesNotMatch(text, /not in this report/i, view);
+      }, VIEWS.filter((view) => view !== 'sql'));
+      // The longest waits have their details.
+      await page.evaluate(() => window.gotrace.store.set({view: 'latency', params: {'latency.mode': 'worst'}}));
+      await settle(page);
+      await page.locator('#view tbody tr.go').first().click();
+      await settle(page);
+      assert.match(await text(page, '#details'), /began/);
+    });
+  });
 }
+rmSync(directory, {recursive: true});
 await browser.close();
 process.exit(failures ? 1 : 0);
