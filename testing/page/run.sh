@@ -4,8 +4,9 @@
 #
 #   testing/page/run.sh [--install | --all | TRACE...]
 #
-# Without arguments it takes three traces: one with hostile names, one with tasks, and one that is cut off. --all takes one
-# of each kind and version in testdata/traces. With --install, only installs the package. Needs node 20 and npm.
+# Without arguments it takes three traces: one with hostile names, one with tasks, and one that is cut off. --all takes
+# one of each kind and version in testdata/traces. With --install, only installs the package. Needs node 18 or later,
+# npm, and Debian's chromium-headless-shell.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -26,4 +27,6 @@ if [[ $# -eq 0 || $1 == --all ]]; then
   traces+=("$dir/cut.trace")
 fi
 cp testing/page/browser_test.mjs "$dir"
-node "$dir/browser_test.mjs" --dump="$dump" "${traces[@]}"
+all=()
+[[ ${1:-} != --all ]] || all=(--all)
+node "$dir/browser_test.mjs" --dump="$dump" "${all[@]}" "${traces[@]}"

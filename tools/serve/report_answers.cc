@@ -12,7 +12,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "export/json/json_text.h"
 #include "export/pprof/gzip.h"
 #include "gotrace/profile.h"
@@ -61,7 +60,7 @@ const Json& MemberOf(const Json& object, const char* key) {
   return found != object.end() ? *found : *nothing;
 }
 
-// Encodes the value of a parameter as the page does.
+// Encodes the value of a parameter as the page does, so that no request has a "<".
 std::string Encoded(absl::string_view value) {
   std::string text;
   for (const char c : value) {
@@ -137,11 +136,11 @@ Json Collector::Add(const std::string& request) {
   if (answer.status != 200) return Json();
   if (known_.insert(request).second) {
     const std::string packed = absl::Base64Escape(Gzip(answer.body));
-    if (out_.size() + request.size() + packed.size() > options_.max_size) {
+    constexpr size_t kSyntax = 6;  // Quotes, a colon and a comma; and the braces.
+    if (out_.size() + request.size() + packed.size() + kSyntax > options_.max_size) {
       is_full_ = true;
     } else {
-      // In a script of a page, so "<" has to be escaped.
-      json_.Key(absl::StrReplaceAll(request, {{"<", "\\u003c"}}));
+      json_.Key(request);
       json_.Value(absl::string_view(packed));
     }
   }

@@ -14,16 +14,13 @@
 #include "gotrace/trace_view.h"
 #include "nlohmann/json.hpp"
 #include "tools/cli/command.h"
-#include "tools/cli/file_list.h"
 #include "tools/cli/output.h"
 #include "tools/cli/registry.h"
 #include "tools/cli/report.h"
 #include "tools/cli/shared_flags.h"
-#include "tools/input/open_trace.h"
 #include "tools/input/trace_target.h"
-#include "tools/serve/command_answers.h"
 #include "tools/serve/report_answers.h"
-#include "tools/serve/seekable_trace.h"
+#include "tools/serve/viewed_trace.h"
 #include "web/page_files.h"
 
 namespace gotrace::internal {
@@ -97,7 +94,13 @@ class ReportCommand final : public Command {
     return rows;
   }
 
-  absl::Status Check() const override { return filter_.Check(); }
+  absl::Status Check() const override {
+    constexpr uint64_t kMaxMegabytes = 1'000'000;
+    if (max_megabytes_ > kMaxMegabytes) {
+      return absl::InvalidArgumentError(absl::StrCat("--max-size must be at most ", kMaxMegabytes));
+    }
+    return filter_.Check();
+  }
 
   int Run(const std::vector<std::string>& files, Output* out) override {
     const std::string& file = files[0];
@@ -108,36 +111,18 @@ class ReportCommand final : public Command {
   absl::Status Write(const std::string& file, Output* out) const {
     const TraceTarget target(target_, out);
     if (absl::Status status = target.Check(file, /*is_binary=*/false); !status.ok()) return status;
-    absl::StatusOr<OpenedTrace> input = OpenTrace(file, input_.limits, input_.trace);
-    if (!input.ok()) return input.status();
-    PrintTransportNotes(file, input->notes);
-    absl::StatusOr<SeekableTrace> trace = MakeSeekable(file, &*input, input_.limits);
+    const absl::StatusOr<std::unique_ptr<ViewedTrace>> trace =
+        ViewedTrace::Open(file, input_, nullptr);
     if (!trace.ok()) return trace.status();
-    const std::string shown = NameOf(file);
-    const std::string name = shown.substr(shown.find_last_of('/') + 1);
-    CommandAnswers commands(trace->path, name);
-    TraceViewOptions options;
-    options.reader.limits = input_.limits;
-    options.name = name;
-    options.repair = [&]() -> absl::StatusOr<RepairedTrace> {
-      absl::StatusOr<SeekableTrace> repaired = RepairTrace(trace->path, input_.limits, nullptr);
-      if (!repaired.ok()) return repaired.status();
-      // Requests that commands answer wait until the trace is read.
-      commands.SetFile(repaired->path);
-      return RepairedTrace{std::move(repaired->source), repaired->note};
-    };
-    options.answer_more = [&](const auto&... request) { return commands.Answer(request...); };
-    absl::StatusOr<std::unique_ptr<TraceView>> view =
-        TraceView::Open(std::move(trace->source), std::move(options));
-    if (!view.ok()) return view.status();
+    TraceView& view = (*trace)->view();
     // Of a broken trace, the report has what can be saved.
-    const absl::Status read = (*view)->Read();
-    const int64_t duration = NumberIn((*view)->Answer("trace").body, "duration");
+    const absl::Status read = view.Read();
+    const int64_t duration = NumberIn(view.Answer("trace").body, "duration");
     ReportOptions report = {.to = duration, .max_size = max_megabytes_ * 1'000'000};
     for (const auto& [text, time] :
          {std::pair(&filter_.from, &report.from), std::pair(&filter_.to, &report.to)}) {
       if (text->empty()) continue;
-      const ViewAnswer answer = commands.Answer("time", {{"text", *text}});
+      const ViewAnswer answer = (*trace)->commands().Answer("time", {{"text", *text}});
       if (answer.status != 200) return absl::InvalidArgumentError(answer.body);
       *time = std::clamp<int64_t>(NumberIn(answer.body, "at"), 0, duration);
     }
@@ -146,7 +131,7 @@ class ReportCommand final : public Command {
     }
     report.is_whole = report.from <= 0 && report.to >= duration;
     const std::string answers =
-        ReportAnswers([&](absl::string_view request) { return (*view)->Answer(request); }, report);
+        ReportAnswers([&](absl::string_view request) { return view.Answer(request); }, report);
     const std::string page = PageWith(
         answers, report.is_whole ? "#summary"
                                  : absl::StrCat("#summary?from=", report.from, "&to=", report.to));

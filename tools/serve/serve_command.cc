@@ -21,16 +21,13 @@
 #include "absl/strings/string_view.h"
 #include "gotrace/trace_view.h"
 #include "tools/cli/command.h"
-#include "tools/cli/file_list.h"
 #include "tools/cli/output.h"
 #include "tools/cli/registry.h"
 #include "tools/cli/report.h"
 #include "tools/cli/shared_flags.h"
-#include "tools/input/open_trace.h"
-#include "tools/serve/command_answers.h"
 #include "tools/serve/http_server.h"
 #include "tools/serve/page_server.h"
-#include "tools/serve/seekable_trace.h"
+#include "tools/serve/viewed_trace.h"
 #include "web/page_files.h"
 
 extern char** environ;
@@ -121,39 +118,18 @@ class ServeCommand final : public Command {
 
  private:
   absl::Status Serve(const std::string& file, Output* out) const {
-    absl::StatusOr<OpenedTrace> input = OpenTrace(file, input_.limits, input_.trace);
-    if (!input.ok()) return input.status();
-    PrintTransportNotes(file, input->notes);
-    absl::StatusOr<SeekableTrace> trace = MakeSeekable(file, &*input, input_.limits);
-    if (!trace.ok()) return trace.status();
-    const std::string shown = NameOf(file);
-    const std::string name = shown.substr(shown.find_last_of('/') + 1);
-    CommandAnswers commands(trace->path, name);
     std::atomic<bool> is_over = false;
-    TraceViewOptions options;
-    options.reader.limits = input_.limits;
-    options.reader.keep_going = [&] { return !is_over; };
-    options.name = name;
-    options.note = trace->note;
-    options.repair = [&]() -> absl::StatusOr<RepairedTrace> {
-      absl::StatusOr<SeekableTrace> repaired =
-          RepairTrace(trace->path, input_.limits, [&] { return !is_over; });
-      if (!repaired.ok()) return repaired.status();
-      // Requests that commands answer wait until the trace is read.
-      commands.SetFile(repaired->path);
-      return RepairedTrace{std::move(repaired->source), repaired->note};
-    };
-    options.answer_more = [&](const auto&... request) { return commands.Answer(request...); };
-    absl::StatusOr<std::unique_ptr<TraceView>> view =
-        TraceView::Open(std::move(trace->source), std::move(options));
-    if (!view.ok()) return view.status();
+    const absl::StatusOr<std::unique_ptr<ViewedTrace>> trace =
+        ViewedTrace::Open(file, input_, [&] { return !is_over; });
+    if (!trace.ok()) return trace.status();
+    TraceView& view = (*trace)->view();
     absl::StatusOr<std::unique_ptr<HttpServer>> server =
         HttpServer::Listen(static_cast<uint16_t>(port_));
     if (!server.ok()) return server.status();
     absl::StatusOr<std::string> token = MakeToken();
     if (!token.ok()) return token.status();
     const PageServer pages(*token, PageFiles(),
-                           [&](const auto&... request) { return (*view)->Answer(request...); });
+                           [&](const auto&... request) { return view.Answer(request...); });
 
     const std::string url =
         absl::StrCat("http://127.0.0.1:", (*server)->port(), "/?token=", *token);
@@ -161,7 +137,7 @@ class ServeCommand final : public Command {
     out->Flush();
     if (!no_open_) OpenBrowser(url);
     std::thread reader([&] {
-      const absl::Status read = (*view)->Read();
+      const absl::Status read = view.Read();
       // The page shows what can be saved.
       if (!read.ok() && !is_over) Note(file, read.message());
     });

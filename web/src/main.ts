@@ -204,7 +204,8 @@ class Page implements App {
       parts.push(
           'The server has ended. What is loaded stays; start gotrace-dump serve again for more.');
     if (this.message) parts.push(this.message);
-    if (this.trace.note) parts.push(this.trace.note);
+    // Of no use to whoever was sent a report.
+    if (this.trace.note && !this.requests.baked) parts.push(this.trace.note);
     if (this.trace.fault) parts.push(`The trace is broken: ${this.trace.fault}`);
     replace(this.banner, parts.map((p) => h('span', {class: 'name'}, p)));
   }
