@@ -13,6 +13,7 @@
 #include "gotrace/reader_limits.h"
 #include "tools/cli/file_list.h"
 #include "tools/cli/hints.h"
+#include "tools/cli/inner_command.h"
 #include "tools/cli/self_trace.h"
 #include "tools/input/open_trace.h"
 
@@ -49,13 +50,16 @@ std::string HintOf(const std::string& file, const FileResult& result) {
 }  // namespace
 
 int ReportError(const std::string& file, const FileResult& result) {
-  if (absl::IsCancelled(result.status)) return kUsageOrIo;
   const std::optional<Fault> fault = FaultOf(result.status);
   const bool is_broken = fault.has_value() || absl::IsDataLoss(result.status);
   // The message of an I/O error already has the name of the file.
   const std::string where = is_broken ? absl::StrCat(ShownNameOf(file), ": ") : "";
   const std::string message =
       fault.has_value() ? FormatFault(*fault) : std::string(result.status.message());
+  if (InnerCommand* const inner = InnerCommand::Current(); inner != nullptr) {
+    inner->Report(message);
+    return is_broken ? kBroken : kUsageOrIo;
+  }
   absl::FPrintF(stderr, "gotrace-dump: %s%s\n", where, message);
   if (Trace2* const trace = SelfTrace(); trace != nullptr) {
     // Faults of the same kind in different files are the same error.
@@ -103,6 +107,10 @@ int ReportNoTrace(const std::vector<std::string>& files) {
 }
 
 void Note(const std::string& file, absl::string_view line) {
+  if (InnerCommand* const inner = InnerCommand::Current(); inner != nullptr) {
+    inner->Report(line);
+    return;
+  }
   absl::FPrintF(stderr, "gotrace-dump: %s: %s\n", ShownNameOf(file), line);
 }
 

@@ -24,8 +24,7 @@ struct FileResult {
   std::string above_limit = {};  // What exceeds a limit that the user gave, so that a check fails.
 };
 
-// Prints the error in `result` and what to do about it, unless the command was stopped. Returns the
-// exit code.
+// Prints the error in `result` and what to do about it. Returns the exit code.
 int ReportError(const std::string& file, const FileResult& result);
 
 // Writes out the rest of the output, and prints the reports and the error in `result`. Returns the

@@ -11,7 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "gotrace/event.h"
-#include "tools/cli/keep_going.h"
+#include "tools/cli/inner_command.h"
 #include "util/cores.h"
 #include "util/quote.h"
 
@@ -292,7 +292,7 @@ ReaderOptions ReadingFlags::Options(FaultLog* log) const {
   options.limits = input.limits;
   options.jobs = CoresFor(jobs);
   options.decodes_ahead = true;
-  options.keep_going = KeepGoingScope::Current();
+  options.keep_going = InnerCommand::KeepGoing();
   return options;
 }
 

@@ -22,7 +22,7 @@
 #include "tools/cli/command.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/flags.h"
-#include "tools/cli/keep_going.h"
+#include "tools/cli/inner_command.h"
 #include "tools/cli/output.h"
 #include "tools/cli/registry.h"
 #include "tools/cli/shared_flags.h"
@@ -110,7 +110,7 @@ int StatusOf(const absl::Status& status) { return absl::IsCancelled(status) ? 50
 class CommandAnswers::Turn {
  public:
   Turn(const CommandAnswers& answers, const std::function<bool()>& keep_going)
-      : answers_(answers), scope_(keep_going) {
+      : answers_(answers), inner_(keep_going) {
     constexpr std::chrono::milliseconds kLook(50);
     std::unique_lock lock(answers_.mutex_);
     while (answers_.is_running_) {
@@ -128,6 +128,9 @@ class CommandAnswers::Turn {
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
+  // Returns what the command reported.
+  const std::string& messages() const { return inner_.messages(); }
+
   // Fails if nobody waits for the answer any more.
   absl::Status status() const {
     return has_come_ ? absl::OkStatus() : absl::CancelledError("given up");
@@ -135,7 +138,7 @@ class CommandAnswers::Turn {
 
  private:
   const CommandAnswers& answers_;
-  const KeepGoingScope scope_;
+  const InnerCommand inner_;
   bool has_come_ = false;
 };
 
@@ -144,7 +147,7 @@ CommandAnswers::Result CommandAnswers::Run(std::vector<std::string> words,
   const CommandList commands = MakeCommands();
   std::vector<char*> args;
   for (std::string& word : words) args.push_back(word.data());
-  // The analyses use all cores, and report to the same standard error.
+  // The analyses use all cores.
   const Turn turn(*this, keep_going);
   CommandLine line;
   Result output = {.status = turn.status(), .bytes = ""};
@@ -161,7 +164,7 @@ CommandAnswers::Result CommandAnswers::Run(std::vector<std::string> words,
   output.bytes = file.Contents();
   if (IsGivenUp(keep_going)) output.status = absl::CancelledError("given up");
   if (output.status.ok() && code == kUsageOrIo && output.bytes.empty()) {
-    output.status = absl::InvalidArgumentError("the command failed; the program printed why");
+    output.status = absl::InvalidArgumentError(turn.messages());
   }
   return output;
 }

@@ -98,6 +98,12 @@ TEST_F(CommandAnswersTest, RefuseWhatTheCommandsRefuse) {
   }
 }
 
+TEST_F(CommandAnswersTest, SayWhatTheCommandsReport) {
+  const ViewAnswer answer = Ask("path", {{"task", "999"}});
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_EQ(answer.body, R"({"error":"found no task 999"})");
+}
+
 TEST_F(CommandAnswersTest, QueriesOnlyRead) {
   const JsonValue answer = AskForJson(
       "sql", {{"query", "SELECT g, name FROM goroutines ORDER BY g -- no more;"}, {"limit", "2"}});

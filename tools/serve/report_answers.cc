@@ -33,10 +33,13 @@ constexpr size_t kMaxLanes = 256;
 
 // How many places, long waits among them, spans of Ps, and types of tasks and of regions have their
 // details in a report.
-constexpr size_t kPlaces = 24;
-constexpr size_t kWaits = 12;
-constexpr size_t kSpans = 60;
+constexpr size_t kPlaces = 16;
+constexpr size_t kWaits = 10;
+constexpr size_t kSpans = 40;
 constexpr size_t kTypes = 8;
+
+// How many goroutines of these places have their critical paths, which may be long.
+constexpr size_t kPaths = 4;
 
 // The number of groups that can be opened in a report; of each, the first goroutines have lanes.
 constexpr int64_t kOpenGroups = 8;
@@ -111,9 +114,10 @@ class Collector {
   Json AddSpan(const std::string& lane, int64_t at);
   void AddPlace(const Place& place);
 
-  // Adds a tile of the timeline: lanes, the strip and the marks. Returns whether finer tiles have
-  // more: spans that are too short for this one.
-  bool AddTile(int64_t begin, int64_t step, absl::Span<const std::string> lanes);
+  // Adds a tile of the timeline: lanes, the strip and the marks. Returns the lanes of which finer
+  // tiles have more: spans that are too short for this one.
+  std::vector<std::string> AddTile(int64_t begin, int64_t step,
+                                   absl::Span<const std::string> lanes);
 
   const std::function<ViewAnswer(absl::string_view request)>& ask_;
   const ReportOptions& options_;
@@ -129,6 +133,7 @@ class Collector {
   Json waits_;
   std::vector<std::string> lanes_;  // In the units that the page asks for.
   int64_t step_ = 1;                // Of the tile that is the whole trace.
+  size_t paths_ = 0;                // Of goroutines that were added.
 };
 
 Json Collector::Add(const std::string& request) {
@@ -215,20 +220,26 @@ void Collector::AddTasks() {
   }
 }
 
-bool Collector::AddTile(int64_t begin, int64_t step, absl::Span<const std::string> lanes) {
+std::vector<std::string> Collector::AddTile(int64_t begin, int64_t step,
+                                            absl::Span<const std::string> lanes) {
   const std::string part =
       absl::StrCat("from=", begin, "&to=", begin + step * kTileColumns, "&step=", step);
   Add(absl::StrCat("strip?", part));
   Add(absl::StrCat("marks?", part));
-  bool has_more = false;
+  std::vector<std::string> finer;
+  bool has_spans = false;
   for (const std::string& ids : lanes) {
     const Json answer = Add(absl::StrCat("lanes?ids=", ids, "&", part));
-    if (absl::StartsWith(ids, "group:")) continue;
     for (const Json& lane : MemberOf(answer, "lanes")) {
-      has_more = has_more || !MemberOf(lane, "columns").empty();
+      if (MemberOf(lane, "columns").empty()) continue;
+      finer.push_back(ids);
+      has_spans = has_spans || !absl::StartsWith(ids, "group:");
+      break;
     }
   }
-  return has_more;
+  // Groups have no spans, so they would never end.
+  if (!has_spans) finer.clear();
+  return finer;
 }
 
 // The first levels of the timeline.
@@ -297,7 +308,7 @@ void Collector::AddPlace(const Place& place) {
   }
   Add(absl::StrCat("events?from=", place.begin, "&limit=300"));
   Add(absl::StrCat("events?from=", place.begin, "&g=", place.goroutine, "&limit=300"));
-  Add(absl::StrCat("path?g=", place.goroutine));
+  if (paths_++ < kPaths) Add(absl::StrCat("path?g=", place.goroutine));
 
   // The page shows the place with as much as its length before and after it, in columns of about
   // half a pixel.
@@ -364,17 +375,23 @@ void Collector::AddPlaces() {
 
 // The window, in as much detail as there is, or as there is room for.
 void Collector::AddTimeline() {
+  struct Tile {
+    int64_t begin = 0;
+    std::vector<std::string> lanes;
+  };
   int64_t length = step_ * kTileColumns;
-  std::vector<int64_t> begins = {0};
+  std::vector<Tile> tiles = {{0, lanes_}};
   for (int64_t step = step_; step > 0; step /= 2, length /= 2) {
-    std::vector<int64_t> next;
-    for (const int64_t begin : begins) {
+    std::vector<Tile> next;
+    for (const auto& [begin, lanes] : tiles) {
       if (begin >= options_.to || begin + length <= options_.from) continue;
-      const bool has_more = AddTile(begin, step, lanes_);
+      const std::vector<std::string> finer = AddTile(begin, step, lanes);
       if (is_full_) return;
-      if (has_more) next.insert(next.end(), {begin, begin + length / 2});
+      if (finer.empty()) continue;
+      next.push_back({begin, finer});
+      next.push_back({begin + length / 2, finer});
     }
-    begins = std::move(next);
+    tiles = std::move(next);
   }
 }
 

@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "tools/cli/keep_going.h"
+#include "tools/cli/inner_command.h"
 #include "tools/cli/output.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/shared_flags.h"
@@ -68,7 +68,7 @@ class SqlSession {
                        const char*);
 
   const ReadingFlags& reading_;
-  const std::function<bool()> keep_going_ = KeepGoingScope::Current();
+  const std::function<bool()> keep_going_ = InnerCommand::KeepGoing();
   Options options_;
   Output& out_;
   sqlite3* db_ = nullptr;
