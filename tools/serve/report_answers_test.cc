@@ -80,7 +80,7 @@ TEST_F(ReportAnswersTest, AreThoseToTheRequestsOfThePage) {
   EXPECT_TRUE(has_span);
   EXPECT_TRUE(has_arrows);
   // A small trace is there in full, and does not fill the report.
-  EXPECT_LT(text.size(), 1'000'000);
+  EXPECT_LT(text.size(), 2'000'000);
   EXPECT_EQ(Collect(kWhole), text);
   EXPECT_FALSE(absl::StrContains(text, "<"));
 }

@@ -1,5 +1,6 @@
 // The command `serve`: shows a trace in a browser.
 #include <fcntl.h>
+#include <malloc.h>
 #include <spawn.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -118,6 +119,9 @@ class ServeCommand final : public Command {
 
  private:
   absl::Status Serve(const std::string& file, Output* out) const {
+    // Each connection has a thread. With a heap of its own, each would keep the memory that it
+    // needed for its answers: hundreds of megabytes for a trace of a busy program.
+    mallopt(M_ARENA_MAX, 1);
     std::atomic<bool> is_over = false;
     const absl::StatusOr<std::unique_ptr<ViewedTrace>> trace =
         ViewedTrace::Open(file, input_, [&] { return !is_over; });
