@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "gotrace/trace_view.h"
 #include "nlohmann/json.hpp"
 #include "tools/cli/command.h"
@@ -39,7 +40,7 @@ constexpr CommandText kText = {
         "of this window. The same trace always gives the same bytes.",
     .examples =
         "  gotrace-dump report -o trace.html trace.out\n"
-        "  gotrace-dump report --from=1.5s --to=1.6s --max-size=2 -o slow.html trace.out\n",
+        "  gotrace-dump report --from=1.5s --to=1.6s --max-size=2M -o slow.html trace.out\n",
 };
 
 // Returns a number of an object, or 0.
@@ -85,8 +86,11 @@ class ReportCommand final : public Command {
         OutputFlag(&target_),
         {.name = "max-size",
          .value = "N",
-         .help = "The size of the answers in the file, in MB, at most. Default: 10.",
-         .set = SetNumber(1, &max_megabytes_)}};
+         .help = "The size of the answers in the file, in MB, at most: 20 or 20M. Default: 10.",
+         .set = [set = SetNumber(1, &max_megabytes_)](absl::string_view value) {
+           absl::ConsumeSuffix(&value, "M");
+           return set(value);
+         }}};
     for (const Flag& flag : filter_.Rows()) {
       if (flag.name == "from" || flag.name == "to") rows.push_back(flag);
     }
