@@ -119,7 +119,7 @@ export function statesOf(row: Row): [number, number][] {
       ] :
       [
         [1, n('running_ns')], [2, n('runnable_ns')], [3, n('syscall_ns') + n('syscall_blocked_ns')],
-        [5, n('blocked_total_ns') || n('waiting_ns')]
+        [5, n('blocked_total_ns') || n('waiting_ns')], [9, n('stopped_total_ns') || n('stopped_ns')]
       ];
   return all.filter(([, ns]) => ns > 0);
 }

@@ -89,6 +89,9 @@ test('cells', () => {
   assert.equal(largest(null), null);
   assert.deepEqual(statesOf(rows[0]!), [[1, 5], [2, 3], [5, 2]]);
   assert.deepEqual(statesOf({user_ns: 5, gc_ns: 0, idle_ns: 7}), [[1, 5], [0, 7]]);
+  assert.deepEqual(
+      statesOf({running_ns: 5, runnable_ns: 0, stopped_total_ns: 4, stopped_ns: {x: 4}}),
+      [[1, 5], [9, 4]]);
 });
 
 test('histograms become bars without losing anything', () => {
