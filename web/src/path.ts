@@ -125,7 +125,10 @@ export class PathView implements ViewPart {
       return part;
     }));
     replace(
-        this.head, h('h2', null, `${duration(total)} in ${plural(pieces.length, 'piece')}`), bar,
+        this.head,
+        h('h2', null,
+          `${duration(total)} in ${plural(pieces.length, this.pieces ? 'piece' : 'place')}`),
+        bar,
         h('div', {class: 'key'},
           shares.slice(0, 8).map(
               (s) =>

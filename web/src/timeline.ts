@@ -37,7 +37,8 @@ import {
   tickLabel,
   tickStep,
   visible,
-  wallClock
+  wallClock,
+  plural
 } from './format';
 import {layout, MEMBER_PAGE, Row, rowAt, Scale, ticks, visibleRows} from './layout';
 import {isAbort} from './requests';
@@ -473,8 +474,8 @@ export class Timeline implements ViewPart {
       toggled: new Set(state.open),
       notes: {
         procs: count(this.app.trace.procs.length),
-        collector:
-            `${count(inWindow(cycles))} mark phases, ${count(inWindow(stops))} stops of the world`,
+        collector: `${plural(inWindow(cycles), 'mark phase')}, ${
+            plural(inWindow(stops), 'stop of the world', 'stops of the world')}`,
         tasks: this.tasks.total ? `the longest ${count(this.tasks.tasks.length)} of ${
                                       count(this.tasks.total)} in the window` :
                                   '',
