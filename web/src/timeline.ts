@@ -34,11 +34,11 @@ import {
   exactDuration,
   fitName,
   percent,
+  plural,
   tickLabel,
   tickStep,
   visible,
-  wallClock,
-  plural
+  wallClock
 } from './format';
 import {layout, MEMBER_PAGE, Row, rowAt, Scale, ticks, visibleRows} from './layout';
 import {isAbort} from './requests';
