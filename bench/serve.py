@@ -8,6 +8,7 @@ anywhere, from the whole trace to a microsecond; it is asked for twice. Windows 
 """
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -29,6 +30,12 @@ def peak_megabytes(process):
     return 0
 
 
+def cpu_seconds(process):
+    with open(f"/proc/{process.pid}/stat") as stat:
+        user, system = stat.read().rsplit(")", 1)[1].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
 def measure(program, trace):
     begin = time.monotonic()
     server = subprocess.Popen([program, "serve", "--no-open", trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -47,7 +54,7 @@ def measure(program, trace):
         while not facts["complete"]:
             time.sleep(0.1)
             facts = json.loads(ask("trace")[0])
-        read = time.monotonic() - begin
+        read, cpu = time.monotonic() - begin, cpu_seconds(server)
         duration = facts["duration"]
         rng = random.Random(44)
         first, again, sizes = [], [], []
@@ -62,7 +69,8 @@ def measure(program, trace):
                 body, seconds = ask(request)
                 times.append(seconds * 1000)
             sizes.append(len(body))
-        row = [trace.split("/")[-1], f"{usable:.1f} s", f"{read:.1f} s", f"{peak_megabytes(server):.0f} MB",
+        row = [trace.split("/")[-1], f"{usable:.1f} s", f"{read:.1f} s", f"{cpu:.1f} s",
+               f"{peak_megabytes(server):.0f} MB",
                f"{percentile(first, 0.5):.0f} / {percentile(first, 0.95):.0f} ms",
                f"{percentile(again, 0.5):.0f} / {percentile(again, 0.95):.0f} ms",
                f"{max(sizes) / 1024:.0f} KB"]
@@ -75,8 +83,8 @@ def measure(program, trace):
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    print("| trace | answers after | read after | memory | window, p50 / p95 | again | largest answer |")
-    print("|---|--:|--:|--:|--:|--:|--:|")
+    print("| trace | answers after | read after | CPU until then | memory | window, p50 / p95 | again | largest answer |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|")
     for trace in sys.argv[2:]:
         measure(sys.argv[1], trace)
 
