@@ -5,6 +5,7 @@ set -euo pipefail
 
 libraries=(
   g++ libabsl-dev libedit-dev libprotozero-dev libsqlite3-dev libxxhash-dev libzstd-dev nlohmann-json3-dev zlib1g-dev  # the library and gotrace-dump
+  esbuild  # the page of gotrace-dump serve
   zstd  # examples of the documents
   libgtest-dev libgmock-dev libbenchmark-dev libssl-dev  # their tests and benchmarks
 )
@@ -16,7 +17,8 @@ usage="usage: install.sh [--cmake | --packaging | --all]
 Installs the Debian or Ubuntu packages that gotrace needs and that are missing, as root or with sudo:
 the libraries, a compiler and Bazel. --cmake installs CMake instead of Bazel and the Java that it needs;
 --packaging adds to that what makes and tests Debian packages. --all installs all of this, and what CI needs
-for coverage, fuzzing, the format of the code, manual pages, and shells to test completion in."
+for coverage, fuzzing, the format of the code, manual pages, shells to test completion in, and a browser to test the
+page in."
 case ${1:-} in
   "") packages=("${libraries[@]}" "${bazel[@]}") ;;
   --cmake) packages=("${libraries[@]}" "${cmake[@]}") ;;
@@ -25,6 +27,7 @@ case ${1:-} in
     packages=(
       "${libraries[@]}" "${bazel[@]}" "${cmake[@]}" "${packaging[@]}"
       clang clang-14 clang-format-14 clang-tidy-14 doxygen libclang-rt-14-dev llvm-14 mandoc zsh fish
+      chromium-headless-shell node-typescript
     )
     ;;
   -h | --help) echo "$usage"; exit 0 ;;

@@ -29,6 +29,7 @@ _LAYERS = [
     "export/sqlite",
     "export/summary",
     "rewrite",
+    "view",
     "tools",
 ]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reads Bazel's BUILD files, which list the sources of gotrace, for CMake.
 
-usage: read_build_files.py BUILD_DIRECTORY, in the root of the repository
+usage: read_build_files.py BUILD_DIRECTORY [--without-tools], in the root of the repository
 
 Writes to BUILD_DIRECTORY the files sources.cmake, which sets variables to the sources of each library, and
 programs.cmake, which calls functions of cmake/tests.cmake for each test, and each program that tests run. BUILD
@@ -149,11 +149,16 @@ class Workspace:
         return list(rules.values())
 
 
-def generate_sources(workspace, directory):
-    """Runs the rules that generate sources without tools, and returns the paths of what they made."""
+def generate_sources(workspace, directory, omitted):
+    """Runs the rules that generate sources without tools, and returns the paths of what they made.
+
+    What is in `omitted` is not made.
+    """
     made = {}
     for rule in workspace.of_kind("genrule"):
         for name in rule.get("outs") if not rule.get("tools") else []:
+            if os.path.join(rule.package, name) in omitted:
+                continue
             path = directory / "generated" / rule.package / name
             path.parent.mkdir(parents=True, exist_ok=True)
             text = subprocess.check_output(["bash", "-c", rule.get("cmd").replace("> $@", "")], text=True)
@@ -187,9 +192,7 @@ def call(function, *arguments, **lists):
     return f"{function}(" + "\n  ".join(map(str, words)) + ")\n"
 
 
-def write_lists(workspace, directory):
-    generated = generate_sources(workspace, directory)
-
+def write_lists(workspace, directory, with_tools):
     def sources_of(rules):
         files = [file for rule in rules for file in rule.files(".cc")]
         return [generated.get(file, file) for file in files]
@@ -199,6 +202,11 @@ def write_lists(workspace, directory):
     sqlite = [rule for rule in workspace.closure(["//:gotrace_sqlite"]) if rule not in library]
     libraries = [*library, *sqlite]
     tools = [rule for rule in workspace.closure(["//tools:tools", "//tools:cli_docs"]) if rule not in libraries]
+    omitted = [] if with_tools else [file for rule in tools for file in rule.files(".cc")]
+    generated = generate_sources(workspace, directory, omitted)
+    # CMake reads all of this again when one of these changes.
+    build_files = [os.path.join(package, "BUILD") for package in workspace.packages]
+    made_from = [os.path.join(rule.package, name) for rule in workspace.of_kind("genrule") for name in rule.get("srcs")]
     # A library with alwayslink is compiled into each program that needs it.
     others = [rule for rule in workspace.of_kind("cc_library") if rule not in [*libraries, *tools]]
     testing = [rule for rule in others if not rule.get("alwayslink")]
@@ -220,7 +228,7 @@ def write_lists(workspace, directory):
         out.write(call("set", "library_abseil", *abseil_of(library)))
         out.write(call("set", "sqlite_abseil", *abseil_of([headers, *sqlite])))
         out.write(call("set", "all_abseil", *abseil_of([*libraries, *tools, *testing])))
-        out.write(call("set", "build_files", *(os.path.join(package, "BUILD") for package in workspace.packages)))
+        out.write(call("set", "build_files", *build_files, *made_from))
 
     def shards_of(rule):
         return [rule.get("shard_count")] if rule.get("shard_count") else []
@@ -252,7 +260,7 @@ def main():
     directory = pathlib.Path(sys.argv[1]).resolve()
     workspace = Workspace(directory)
     link_runfiles(workspace, directory)
-    write_lists(workspace, directory)
+    write_lists(workspace, directory, "--without-tools" not in sys.argv[2:])
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "export/parquet/parquet_reader.h"
 #include "gotrace/byte_source.h"
@@ -46,6 +47,7 @@ std::string Name(absl::string_view target, absl::string_view bytes) {
   if (target == "varint") return absl::StrCat(bytes.size(), "-bytes");
   if (target == "decoder") return NamePayload(bytes);
   if (target == "text") return NameText(bytes);
+  if (target == "view") return absl::StartsWith(bytes, "GET ") ? "http" : "requests";
   if (target == "parquet") return ReadParquet(bytes).ok() ? "file" : "rows";
   return NameTrace(bytes);
 }

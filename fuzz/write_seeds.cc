@@ -165,7 +165,16 @@ Seeds ParquetFiles() {
   return seeds;
 }
 
+// Returns requests of a viewer, some of them as HTTP.
+Seeds Requests() {
+  return {{"lanes", "lanes?ids=p:*,m:*,g:1,group:0&from=0&to=100000&step=64\ntrace\nstrip\nmarks"},
+          {"lists", "groups?limit=1&text=a\nmembers?group=0&offset=1\ntasklanes?type=x"},
+          {"spans", "span?lane=p:0&at=1\nspan?lane=g:1&at=2\narrows?lane=g:1\nsearch?text=g:1"},
+          {"http", "GET /api/trace?token=x HTTP/1.1\r\nHost: localhost:1\r\n\r\n"}};
+}
+
 Seeds SeedsOf(absl::string_view target) {
+  if (target == "view") return Requests();
   if (target == "varint") return Varints();
   if (target == "decoder") return Payloads();
   if (target == "text") return Texts();

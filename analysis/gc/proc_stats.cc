@@ -10,12 +10,12 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/match.h"
 #include "analysis/core/time_slices.h"
 #include "analysis/core/time_sums.h"
 #include "analysis/gc/proc_limits.h"
 #include "analysis/gc/ready_sweep.h"
 #include "analysis/intervals/assist_parts.h"
+#include "analysis/intervals/mark_workers.h"
 #include "analysis/intervals/partial_goroutines.h"
 #include "analysis/intervals/runtime_functions.h"
 #include "analysis/profile/profile_samples.h"
@@ -163,12 +163,6 @@ class ProcStats::Impl {
     StackId first_stack = StackId::kNone;
     int64_t last_long_run = 0;
   };
-  // A label that makes a goroutine a mark worker until it stops.
-  struct Label {
-    int64_t time = 0;
-    bool is_idle = false;  // Whether it works only as long as its P has nothing else to do.
-  };
-  enum class MarkWorker : uint8_t { kNone, kIdle, kBusy };
   // The long runs of a goroutine.
   struct LongRuns {
     uint64_t count = 0;
@@ -191,7 +185,6 @@ class ProcStats::Impl {
   void FinishReady();
   void AddAssist(const GoInterval& interval, int64_t begin, int64_t end);
   bool IsForGc(StackId stack);
-  MarkWorker FindMarkWorker(const GoInterval& interval);
   void Complete(const Goroutines::Entry& entry);
   void Continue(const Goroutines::Entry& rest, Goroutines::Entry* entry);
 
@@ -206,9 +199,7 @@ class ProcStats::Impl {
   int64_t seen_from_ = 0;  // The beginning of the slices, and their end. Valid after Finish().
   int64_t end_ = 0;
 
-  // The times when the labels of mark workers were set. Kept until the interval around them is
-  // complete.
-  absl::flat_hash_map<GoId, std::vector<Label>> labels_;
+  internal::MarkWorkers workers_;
 
   Goroutines goroutines_{
       [this](Goroutines::Entry& entry) { Complete(entry); },
@@ -241,9 +232,7 @@ void ProcStats::Impl::AddEvents(absl::Span<const Event> events) {
     last_event_ = std::max(last_event_, event.time());
     assists_.Add(event);
     sweep_.Add(event);
-    if (event.kind() == EventKind::kLabel && absl::StartsWith(event.label().label, "GC (")) {
-      labels_[event.goroutine()].push_back({event.time(), event.label().label == "GC (idle)"});
-    }
+    workers_.Add(event);
     if (event.type() == EventType::kProcsChange) {
       NoteLimit({event.time(), event.metric().value});
     }
@@ -362,21 +351,6 @@ bool ProcStats::Impl::IsForGc(StackId stack) {
   return *known;
 }
 
-// The runtime sets the label each time that a worker begins to run.
-ProcStats::Impl::MarkWorker ProcStats::Impl::FindMarkWorker(const GoInterval& interval) {
-  if (labels_.empty()) return MarkWorker::kNone;
-  const auto found = labels_.find(interval.goroutine);
-  if (found == labels_.end()) return MarkWorker::kNone;
-  std::vector<Label>& labels = found->second;
-  const auto later = absl::c_upper_bound(
-      labels, interval.end, [](int64_t time, const Label& label) { return time < label.time; });
-  if (later == labels.begin()) return MarkWorker::kNone;
-  const bool is_idle = std::prev(later)->is_idle;
-  labels.erase(labels.begin(), later);
-  if (labels.empty()) labels_.erase(found);
-  return is_idle ? MarkWorker::kIdle : MarkWorker::kBusy;
-}
-
 void ProcStats::Impl::AddGoroutine(const GoInterval& interval) {
   Goroutines::Entry& entry = goroutines_.Begin(interval);
   if (entry.data.start == StringId::kEmpty) {
@@ -392,13 +366,13 @@ void ProcStats::Impl::AddGoroutine(const GoInterval& interval) {
     if (length >= internal::ReadySweep::kLongRunLength) entry.data.last_long_run = length;
   }
   if (interval.state == GoState::kRunning) {
-    const MarkWorker worker = FindMarkWorker(interval);
+    const internal::MarkWorker worker = workers_.TakeRun(interval);
     const ProcId proc = interval.proc;
     if (proc != ProcId::kNone) {
-      const bool is_worker = worker != MarkWorker::kNone;
+      const bool is_worker = worker != internal::MarkWorker::kNone;
       AddTime(proc, is_worker ? &ProcTimes::gc : &ProcTimes::user, interval.begin, interval.end,
               seen_from);
-      if (worker == MarkWorker::kIdle && filter_.Selects(proc)) {
+      if (worker == internal::MarkWorker::kIdle && filter_.Selects(proc)) {
         internal::AddTime(Between(interval.begin, interval.end), &idle_workers_);
       }
       ProcUse& use = uses_[proc];
@@ -481,10 +455,7 @@ void ProcStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   internal::AddTime(next.idle_workers_, &idle_workers_);
   internal::AddTime(next.assist_times_.waiting, &assist_times_.waiting);
   for (const auto& [stack, time] : next.waits_) internal::AddTime(time, &waits_[ids(stack)]);
-  for (auto& [goroutine, times] : next.labels_) {
-    std::vector<Label>& known = labels_[goroutine];
-    known.insert(known.end(), times.begin(), times.end());
-  }
+  workers_.Merge(next.workers_);
   // Before goroutines are complete, which removes those of the runtime.
   for (const auto& [goroutine, more] : next.long_runs_) {
     LongRuns& runs = long_runs_[goroutine];

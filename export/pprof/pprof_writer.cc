@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "export/pprof/gzip.h"
 #include "export/pprof/profile_frames.h"
 #include "gotrace/interner.h"
 #include "gotrace/profile.h"
@@ -173,7 +174,9 @@ class PprofWriter {
   std::vector<uint64_t> locations_of_sample_;
 };
 
-// Compresses without a file name or time. zlib accepts at most 4 GiB at once.
+}  // namespace
+
+// zlib accepts at most 4 GiB at once.
 std::string Gzip(absl::string_view bytes) {
   z_stream stream = {};
   constexpr int kGzipFormat = 16;
@@ -201,7 +204,6 @@ std::string Gzip(absl::string_view bytes) {
   return compressed;
 }
 
-}  // namespace
 }  // namespace gotrace::internal
 
 namespace gotrace {

@@ -18,10 +18,10 @@ compile() {
 # What targets may need: nothing with a main(), and of the commands only validate. Others need SQLite and libedit,
 # which are not where OSS-Fuzz runs the targets.
 sources() {
-  find util tracev2 parser validator rewrite analysis export tools testing -name '*.cc' ! -name '*_test.cc' \
-    ! -path 'export/sqlite/*' ! -path 'tools/*_command*' ! -path 'tools/sql_*' ! -name registry.cc \
-    -exec grep -L '^int main(' {} +
-  ls tools/{per_file,validate}_command.cc
+  find util tracev2 parser validator rewrite analysis export view tools testing -name '*.cc' ! -name '*_test.cc' \
+    ! -path 'export/sqlite/*' ! -path 'tools/*_command.cc' ! -path 'tools/sql/*' ! -name registry.cc \
+    ! -name command_answers.cc ! -name viewed_trace.cc -exec grep -L '^int main(' {} +
+  ls bench/synthetic_traces.cc tools/cli/{inner,per_file}_command.cc tools/commands/validate_command.cc
 }
 
 mapfile -t files < <(sources; ls fuzz/*.cc | grep -v -e _test.cc -e write_seeds -e name_cases)

@@ -352,7 +352,8 @@ absl::Span<const HelpItem> EnvironmentVariables() {
        "error, an absolute path, or af_unix:PATH. docs/trace2.md describes these variables and "
        "more."},
       {"TMPDIR",
-       "Where `repair` keeps a copy of its standard input while it runs; /tmp by default."},
+       "Where `repair` keeps a copy of its standard input while it runs, and `serve` input that is "
+       "compressed or can be read only once; /tmp by default."},
       {"XDG_STATE_HOME",
        "The directory of the file gotrace_sql_history, in which the prompt of `sql` keeps the "
        "lines that were typed. Without it, the file is ~/.gotrace_sql_history."},

@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
+#include "tools/cli/inner_command.h"
 
 namespace gotrace::internal {
 namespace {
@@ -63,7 +64,8 @@ std::string FormatProgress(const ProgressCount& count, absl::Duration elapsed) {
 }
 
 Progress::Progress(bool prints_along)
-    : enabled_(CanShow() && !(prints_along && isatty(STDOUT_FILENO) == 1)),
+    : enabled_(CanShow() && !(prints_along && isatty(STDOUT_FILENO) == 1) &&
+               InnerCommand::Current() == nullptr),
       begin_(absl::Now()),
       last_shown_(begin_ + kQuiet) {}
 

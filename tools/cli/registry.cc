@@ -33,7 +33,9 @@ namespace gotrace::internal {
   ROW(Diff)                   \
   ROW(Profile)                \
   ROW(Sql)                    \
-  ROW(Tables)
+  ROW(Tables)                 \
+  ROW(Serve)                  \
+  ROW(Report)
 
 #define DECLARE(name) std::unique_ptr<Command> Make##name##Command();
 GOTRACE_COMMANDS(DECLARE)

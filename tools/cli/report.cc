@@ -13,6 +13,7 @@
 #include "gotrace/reader_limits.h"
 #include "tools/cli/file_list.h"
 #include "tools/cli/hints.h"
+#include "tools/cli/inner_command.h"
 #include "tools/cli/self_trace.h"
 #include "tools/input/open_trace.h"
 
@@ -55,6 +56,10 @@ int ReportError(const std::string& file, const FileResult& result) {
   const std::string where = is_broken ? absl::StrCat(ShownNameOf(file), ": ") : "";
   const std::string message =
       fault.has_value() ? FormatFault(*fault) : std::string(result.status.message());
+  if (InnerCommand* const inner = InnerCommand::Current(); inner != nullptr) {
+    inner->Report(message);
+    return is_broken ? kBroken : kUsageOrIo;
+  }
   absl::FPrintF(stderr, "gotrace-dump: %s%s\n", where, message);
   if (Trace2* const trace = SelfTrace(); trace != nullptr) {
     // Faults of the same kind in different files are the same error.
@@ -102,6 +107,10 @@ int ReportNoTrace(const std::vector<std::string>& files) {
 }
 
 void Note(const std::string& file, absl::string_view line) {
+  if (InnerCommand* const inner = InnerCommand::Current(); inner != nullptr) {
+    inner->Report(line);
+    return;
+  }
   absl::FPrintF(stderr, "gotrace-dump: %s: %s\n", ShownNameOf(file), line);
 }
 

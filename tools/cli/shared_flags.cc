@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "gotrace/event.h"
+#include "tools/cli/inner_command.h"
 #include "util/cores.h"
 #include "util/quote.h"
 
@@ -299,6 +300,7 @@ ReaderOptions ReadingFlags::Options(FaultLog* log) const {
   options.limits = input.limits;
   options.jobs = CoresFor(jobs);
   options.decodes_ahead = true;
+  options.keep_going = InnerCommand::KeepGoing();
   return options;
 }
 

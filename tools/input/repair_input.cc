@@ -39,21 +39,6 @@ class WatchedSource final : public SourceWrapper {
   Progress& progress_;
 };
 
-absl::StatusOr<int> CreateTemporary() {
-  const char* const variable = std::getenv("TMPDIR");
-  const absl::string_view directory = absl::NullSafeStringView(variable);
-  std::string path = absl::StrCat(directory.empty() ? "/tmp" : directory, "/gotrace.XXXXXX");
-  const EndingSignalsHeld held;
-  const int fd = mkostemp(path.data(), O_CLOEXEC);
-  if (fd < 0) {
-    return absl::ErrnoToStatus(
-        errno, absl::StrCat("creating a temporary file, in the directory of TMPDIR: ",
-                            QuotedUnlessPlain(path)));
-  }
-  unlink(path.c_str());
-  return fd;
-}
-
 // Reads another stream, which may be endless, but ends early if its beginning shows that it is not
 // a trace. PlanRepair() will report that.
 class HopefulStream final : public ByteStream {
@@ -163,6 +148,21 @@ std::vector<std::string> ListOf(const std::vector<TraceSpan>& traces, TraceNumbe
 }
 
 }  // namespace
+
+absl::StatusOr<int> CreateTemporary() {
+  const char* const variable = std::getenv("TMPDIR");
+  const absl::string_view directory = absl::NullSafeStringView(variable);
+  std::string path = absl::StrCat(directory.empty() ? "/tmp" : directory, "/gotrace.XXXXXX");
+  const EndingSignalsHeld held;
+  const int fd = mkostemp(path.data(), O_CLOEXEC);
+  if (fd < 0) {
+    return absl::ErrnoToStatus(
+        errno, absl::StrCat("creating a temporary file, in the directory of TMPDIR: ",
+                            QuotedUnlessPlain(path)));
+  }
+  unlink(path.c_str());
+  return fd;
+}
 
 absl::Status CopyStream(ByteStream* from, Output* to, Progress* progress) {
   std::string block(1 << 16, '\0');

@@ -69,6 +69,10 @@ struct ChosenTrace {
 absl::StatusOr<ChosenTrace> ChooseTrace(const std::string& file, const RepeatableInput& input,
                                         const ReaderLimits& limits, TraceNumber number);
 
+// Creates a file without a name in the directory of TMPDIR, or in /tmp. It is gone once its
+// descriptor, which the caller closes, is closed.
+absl::StatusOr<int> CreateTemporary();
+
 // Copies the rest of `from` to `to`, and shows the progress.
 absl::Status CopyStream(ByteStream* from, Output* to, Progress* progress);
 

@@ -88,6 +88,10 @@ SqlSession::~SqlSession() { sqlite3_close(db_); }
 
 void SqlSession::Interrupt() { interrupted = true; }
 
+bool SqlSession::IsInterrupted() const {
+  return interrupted || (keep_going_ != nullptr && !keep_going_());
+}
+
 absl::Status SqlSession::Open(const std::vector<std::string>& files) {
   if (sqlite3_open(":memory:", &db_) != SQLITE_OK) {
     return absl::ResourceExhaustedError("SQLite cannot be opened");
@@ -119,7 +123,7 @@ absl::Status SqlSession::Open(const std::vector<std::string>& files) {
                        .total = reader.input_size(),
                        .events = reader.event_count()});
     }
-    return !interrupted;
+    return !IsInterrupted();
   };
   options.on_end = [this](size_t place, const absl::Status& status, const Losses& losses) {
     Trace& trace = *traces_[place];
@@ -128,7 +132,9 @@ absl::Status SqlSession::Open(const std::vector<std::string>& files) {
     trace.losses = losses;
   };
   sqlite3_progress_handler(
-      db_, kStepsPerLook, [](void*) { return interrupted ? 1 : 0; }, nullptr);
+      db_, kStepsPerLook,
+      [](void* session) { return static_cast<SqlSession*>(session)->IsInterrupted() ? 1 : 0; },
+      this);
   sqlite3_set_authorizer(db_, Authorize, this);
   return RegisterSqliteTables(db_, std::move(tables), std::move(options));
 }

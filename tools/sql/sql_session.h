@@ -2,12 +2,14 @@
 #ifndef GOTRACE_TOOLS_SQL_SQL_SESSION_H_
 #define GOTRACE_TOOLS_SQL_SQL_SESSION_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "tools/cli/inner_command.h"
 #include "tools/cli/output.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/shared_flags.h"
@@ -54,6 +56,9 @@ class SqlSession {
  private:
   struct Trace;
 
+  // Returns whether nobody waits for the rows any more.
+  bool IsInterrupted() const;
+
   absl::Status ErrorAt(absl::string_view statement) const;
   absl::Status Execute(const std::string& sql);
   absl::Status FillDatabase(const std::string& path);
@@ -63,6 +68,7 @@ class SqlSession {
                        const char*);
 
   const ReadingFlags& reading_;
+  const std::function<bool()> keep_going_ = InnerCommand::KeepGoing();
   Options options_;
   Output& out_;
   sqlite3* db_ = nullptr;

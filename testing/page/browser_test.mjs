@@ -1,0 +1,228 @@
+// Tests the page in a real browser, on traces that are given:
+//
+//   node browser_test.mjs --dump=GOTRACE_DUMP [--chromium=PROGRAM] [--all] TRACE...
+//
+// All tests run on the first trace, or on all with --all, and on the others those that show every view. Any message on the
+// browser's console is a failure. run.sh starts it.
+
+import assert from 'node:assert/strict';
+import {spawn, spawnSync} from 'node:child_process';
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {basename, join} from 'node:path';
+import {pathToFileURL} from 'node:url';
+
+import {chromium} from 'playwright-core';
+
+const flags = {}, traces = [];
+for (const arg of process.argv.slice(2)) {
+  const match = /^--([a-z]+)(?:=([^]*))?$/.exec(arg);
+  if (match) flags[match[1]] = match[2] ?? true; else traces.push(arg);
+}
+const VIEWS = ['summary', 'timeline', 'goroutines', 'tasks', 'regions', 'locks', 'latency', 'gc', 'procs', 'heap', 'leaks',
+               'profile', 'path', 'events', 'sql'];
+const PATIENCE = Number(flags.patience ?? 20000);
+
+function startServer(trace) {
+  // Commands print why they refuse a request, such as profiles that a trace does not have.
+  const server = spawn(flags.dump, ['serve', '--no-open', trace], {stdio: ['ignore', 'pipe', 'ignore']});
+  return new Promise((done, fail) => {
+    let out = '';
+    server.stdout.on('data', (data) => {
+      out += data;
+      const match = /http:\S+/.exec(out);
+      if (match) done({url: match[0], stop: () => new Promise((end) => { if (server.exitCode !== null || server.signalCode !== null) { end(); return; } server.on('exit', end); server.kill(); })});
+    });
+    server.on('exit', (code) => fail(new Error(`the server ended with ${code}`)));
+  });
+}
+
+const browser = await chromium.launch({executablePath: flags.chromium ?? '/usr/bin/chromium-headless-shell',
+                                       args: ['--no-sandbox', '--disable-gpu']});
+let failures = 0;
+
+async function withPage(url, fragment, options, test) {
+  const page = await browser.newPage({viewport: {width: 1600, height: 1000}, ...options});
+  const messages = [];
+  let lost = false;
+  const origin = url.startsWith('file:') ? url : new URL(url).origin;
+  page.on('console', (m) => { if (!lost) messages.push(m.text()); });
+  page.on('pageerror', (e) => messages.push(e.stack ?? e.message));
+  page.on('dialog', (d) => { messages.push(`dialog ${d.message()}`); void d.dismiss(); });
+  page.on('request', (r) => { if (!r.url().startsWith(origin) && !r.url().startsWith('data:')) messages.push(`request ${r.url()}`); });
+  try {
+    await page.goto(url + fragment);
+    await ready(page);
+    await test(page, () => { lost = true; });
+    assert.deepEqual(messages, []);
+  } finally {
+    await page.close();
+  }
+}
+
+/** Waits until an expression is true; the page's policy forbids what waitForFunction() does. */
+async function until(page, expression) {
+  for (const end = Date.now() + PATIENCE; !await page.evaluate(expression);) {
+    assert.ok(Date.now() < end, `waited for ${expression}`);
+    await page.waitForTimeout(50);
+  }
+}
+
+/** Waits until nothing is asked for any more, also not a moment later. */
+async function settle(page) {
+  await until(page, '!window.gotrace.requests.busy');
+  await page.waitForTimeout(320);
+  await until(page, '!window.gotrace.requests.busy');
+}
+
+async function ready(page) {
+  await until(page, 'Boolean(window.gotrace && window.gotrace.trace.complete)');
+  await settle(page);
+}
+
+const state = (page) => page.evaluate('window.gotrace.store.state');
+const text = (page, selector) => page.locator(selector).first().innerText();
+
+async function check(name, body) {
+  const begin = Date.now();
+  try {
+    await body();
+    console.log(`ok      ${name} (${Date.now() - begin} ms)`);
+  } catch (error) {
+    failures++;
+    console.log(`FAILED  ${name}\n${error.stack}`);
+  }
+}
+
+/** Shows each view, and calls `test` for it. */
+async function showViews(page, test, views = VIEWS) {
+  for (const view of views) {
+    await page.evaluate((v) => window.gotrace.store.set({view: v}), view);
+    await settle(page);
+    assert.equal(await page.locator('nav button.on').count(), 1);
+    const width = await page.evaluate('document.documentElement.scrollWidth');
+    assert.ok(width <= page.viewportSize().width, `${view} is ${width} wide`);
+    await test?.(view);
+  }
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'gotrace-page-'));
+
+for (const trace of traces) {
+  const server = await startServer(trace);
+  const {url} = server, name = basename(trace);
+  await check(`${name}: every view`, () => withPage(url, '#summary', {}, async (page) => {
+    await showViews(page, async (view) => {
+      const text = await page.locator('#view').innerText();
+      assert.ok(view === 'timeline' || text.length > 0, `${view} is empty`);
+      if (view === 'events') assert.doesNotMatch(text, /\u2409/, 'tabs are spaces');
+    });
+    assert.equal(await page.locator('script').count(), 1, 'names do not become elements');
+    if (name === 'cut.trace') assert.match(await text(page, '#banner'), /can be saved is shown/);
+  }));
+  if (!flags.all && trace !== traces[0]) {
+    await server.stop();
+    continue;
+  }
+  await check(`${name}: dark, and narrow`, async () => {
+    for (const options of [{colorScheme: 'dark'}, {viewport: {width: 400, height: 800}}]) {
+      await withPage(url, '#summary', options, async (page) => {
+        await showViews(page);
+        assert.equal(await page.evaluate('document.documentElement.classList.contains("dark")'), options.colorScheme === 'dark');
+      });
+    }
+  });
+  await check(`${name}: zoom to both ends, and back`, () => withPage(url, '#timeline', {}, async (page) => {
+    for (let i = 0; i < 50; i++) await page.keyboard.press('+');
+    let s = await state(page);
+    const {duration} = await page.evaluate('window.gotrace.trace');
+    if (duration > 2) assert.ok(s.to - s.from <= 2, `${s.to - s.from} ns`);
+    await settle(page);
+    await page.keyboard.press('0');
+    s = await state(page);
+    assert.equal(s.from, null);
+    await page.keyboard.down('w');
+    await page.waitForTimeout(400);
+    await page.keyboard.up('w');
+    s = await state(page);
+    if (duration > 100) assert.ok(s.from !== null && s.to - s.from < duration);
+    await page.keyboard.press('0');
+    for (const x of [400, 1100]) {
+      await page.mouse.move(x, 60);
+      if (x === 400) await page.mouse.down(); else await page.mouse.up();
+    }
+    s = await state(page);
+    if (duration > 100) assert.ok(s.to - s.from < duration, 'the strip selects a window');
+  }));
+  await check(`${name}: selection, links, back and forward`, () => withPage(url, '#timeline', {}, async (page) => {
+    const procs = await page.evaluate('window.gotrace.trace.procs');
+    if (!procs.length) return;
+    await page.evaluate((p) => window.gotrace.store.set({lane: `p:${p}`, at: Math.floor(window.gotrace.trace.duration / 2)}), procs[0]);
+    await settle(page);
+    assert.match(await text(page, '#details h2'), /[PG] \d+/);
+    const first = page.url();
+    await page.keyboard.press(']');
+    await settle(page);
+    await page.keyboard.press('Escape');
+    assert.equal((await state(page)).lane, null);
+    while (page.url() !== first) await page.goBack();
+    assert.equal((await state(page)).lane, `p:${procs[0]}`);
+    await page.goForward();
+    await page.reload();
+    await ready(page);
+  }));
+  await check(`${name}: search, keys and help`, () => withPage(url, '#timeline', {}, async (page) => {
+    await page.keyboard.press('/');
+    await page.keyboard.type('main');
+    await page.waitForTimeout(400);
+    await settle(page);
+    assert.ok(await page.locator('#found').isVisible());
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    assert.ok(await page.locator('#help').isVisible());
+    await page.keyboard.press('?');
+    assert.ok(!await page.locator('#help').isVisible());
+    await page.keyboard.press('g');
+    await page.keyboard.press('l');
+    assert.equal((await state(page)).view, 'locks');
+    await page.keyboard.press('T');
+    assert.equal((await state(page)).theme, 'dark');
+  }));
+  await check(`${name}: frames while one zooms and pans`, () => withPage(url, '#timeline', {viewport: {width: 1920, height: 1080}}, async (page) => {
+    await page.evaluate('window.gotrace.views.get("timeline").frameTimes.length = 0');
+    for (const key of ['w', 'd', 's', 'a']) {
+      await page.keyboard.down(key);
+      await page.waitForTimeout(700);
+      await page.keyboard.up(key);
+    }
+    const times = (await page.evaluate('window.gotrace.views.get("timeline").frameTimes')).sort((a, b) => a - b);
+    console.log(`        ${times.length} frames, 10 % within ${times[Math.floor(times.length / 10)]?.toFixed(1)} ms, 50 % within ${times[times.length >> 1]?.toFixed(1)} ms, 95 % within ${times[Math.floor(times.length * 0.95)]?.toFixed(1)} ms`);
+  }));
+  await check(`${name}: the server ends`, () => withPage(url, '#timeline', {}, async (page, lost) => {
+    lost();
+    await server.stop();
+    await page.evaluate(() => window.gotrace.store.set({view: 'latency'}));
+    await page.waitForTimeout(600);
+    assert.match(await text(page, '#banner'), /The server has ended/);
+  }));
+  await server.stop();
+  await check(`${name}: a report`, async () => {
+    const file = join(directory, 'report.html');
+    assert.equal(spawnSync(flags.dump, ['report', '-o', file, trace]).status, 0);
+    await withPage(pathToFileURL(file).href, '#summary', {}, async (page) => {
+      await showViews(page, async (view) => {
+        const text = await page.locator('#view').innerText();
+        assert.doesNotMatch(text, /not in this report/i, view);
+      }, VIEWS.filter((view) => view !== 'sql'));
+      // The longest waits have their details.
+      await page.evaluate(() => window.gotrace.store.set({view: 'latency', params: {'latency.mode': 'worst'}}));
+      await settle(page);
+      await page.locator('#view tbody tr.go').first().click();
+      await settle(page);
+      assert.match(await text(page, '#details'), /began/);
+    });
+  });
+}
+rmSync(directory, {recursive: true});
+await browser.close();
+process.exit(failures ? 1 : 0);

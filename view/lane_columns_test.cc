@@ -1,0 +1,139 @@
+#include "view/lane_columns.h"
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "view/growing_metric.h"
+
+namespace gotrace::internal {
+namespace lane_columns_test {
+
+LaneSpan SpanOf(int64_t begin, int64_t end, LaneState state) {
+  LaneSpan span;
+  span.begin = begin;
+  span.end = end;
+  span.state = state;
+  return span;
+}
+
+std::string TextOf(LaneColumns lane) {
+  std::string text = absl::StrCat(lane.range().begin, " ", lane.range().step, "\n");
+  for (size_t i = 0; i < kLaneStates; ++i) {
+    const auto state = static_cast<LaneState>(i);
+    if (lane.totals()[i] == 0) continue;
+    absl::StrAppend(&text, LaneStateName(state), " ", lane.totals()[i], ":");
+    lane.columns(state).ForEach(
+        [&](size_t column, int64_t value) { absl::StrAppend(&text, " ", column, "=", value); });
+    text += "\n";
+  }
+  for (size_t i = 0; i < lane.longest().size(); ++i) {
+    const LaneColumns::Longest& longest = lane.longest()[i];
+    if (longest.length == 0) continue;
+    absl::StrAppend(&text, "longest ", i, " ", longest.length, " ", LaneStateName(longest.state),
+                    "\n");
+  }
+  for (const LaneSpan& span : lane.SortedSpans()) {
+    absl::StrAppend(&text, span.begin, " to ", span.end, " ", LaneStateName(span.state),
+                    span.cut_begin ? " cut begin" : "", span.cut_end ? " cut end" : "", "\n");
+  }
+  return text;
+}
+
+TEST(LaneColumns, KeepsLongSpansAndAddsOthersToColumns) {
+  LaneColumns lane({100, 10, 5}, LaneColumns::Spans::kKept);
+  lane.Add(SpanOf(80, 104, LaneState::kRunning));  // Cut to four.
+  lane.Add(SpanOf(104, 107, LaneState::kSyscall));
+  lane.Add(SpanOf(107, 126, LaneState::kRunning));  // One less than two columns.
+  lane.Add(SpanOf(126, 146, LaneState::kBlocked));
+  lane.Add(SpanOf(146, 200, LaneState::kRunning));  // Cut to four.
+  lane.Add(SpanOf(50, 90, LaneState::kRunning));    // Outside.
+  lane.Add(SpanOf(150, 190, LaneState::kRunning));
+  EXPECT_EQ(TextOf(lane),
+            "100 10\n"
+            "running 27: 0=7 1=10 2=6 4=4\n"
+            "syscall 3: 0=3\n"
+            "blocked 20:\n"
+            "longest 0 19 running\n"
+            "longest 4 54 running\n"
+            "126 to 146 blocked\n");
+}
+
+TEST(LaneColumns, CutsSpansThatStayLong) {
+  LaneColumns lane({100, 10, 5}, LaneColumns::Spans::kKept);
+  lane.Add(SpanOf(0, 1000, LaneState::kBlocked));
+  EXPECT_EQ(TextOf(lane), "100 10\nblocked 50:\n100 to 150 blocked cut begin cut end\n");
+}
+
+TEST(LaneColumns, AddsLongSpansToColumnsIfNoneAreKept) {
+  LaneColumns lane({0, 10, 10}, LaneColumns::Spans::kNone);
+  lane.Add(SpanOf(5, 95, LaneState::kBlocked));
+  lane.Add(SpanOf(30, 31, LaneState::kBlocked));
+  EXPECT_EQ(TextOf(lane), "0 10\nblocked 91: 0=5 1=10 2=10 3=11 4=10 5=10 6=10 7=10 8=10 9=5\n");
+}
+
+// Spans of a lane, one after another, of very different lengths.
+std::vector<LaneSpan> RandomSpans(std::mt19937* random, int64_t end) {
+  std::vector<LaneSpan> spans;
+  for (int64_t time = 0; time < end;) {
+    const int64_t length = 1 + (int64_t{1} << ((*random)() % 16)) * ((*random)() % 100) / 100;
+    const auto state = static_cast<LaneState>((*random)() % kLaneStates);
+    if (state != LaneState::kIdle) spans.push_back(SpanOf(time, time + length, state));
+    time += length;
+  }
+  return spans;
+}
+
+TEST(LaneColumns, OfNarrowerColumnsAreThoseOfTheSpans) {
+  std::mt19937 random(1);
+  for (const LaneColumns::Spans keeps : {LaneColumns::Spans::kKept, LaneColumns::Spans::kNone}) {
+    for (int round = 0; round < 50; ++round) {
+      const std::vector<LaneSpan> spans = RandomSpans(&random, 100000);
+      LaneColumns narrow({0, 64, 4096}, keeps);
+      for (const LaneSpan& span : spans) narrow.Add(span);
+      for (const ColumnRange& range : {ColumnRange{0, 64, 4096}, ColumnRange{0, 256, 1024},
+                                       ColumnRange{8192, 1024, 16}, ColumnRange{65536, 128, 7}}) {
+        LaneColumns direct(range, keeps);
+        for (const LaneSpan& span : spans) direct.Add(span);
+        LaneColumns derived(range, keeps);
+        derived.Add(narrow);
+        ASSERT_EQ(TextOf(derived), TextOf(direct));
+      }
+    }
+  }
+}
+
+TEST(LaneColumns, OfPartsAddUp) {
+  std::mt19937 random(2);
+  const std::vector<LaneSpan> spans = RandomSpans(&random, 1 << 26);
+  GrowingLane whole(LaneColumns::Spans::kKept);
+  GrowingLane first(LaneColumns::Spans::kKept);
+  GrowingLane second(LaneColumns::Spans::kKept);
+  for (size_t i = 0; i < spans.size(); ++i) {
+    whole.Add(spans[i]);
+    (i < spans.size() / 3 ? first : second).Add(spans[i]);
+  }
+  first.Merge(second);
+  EXPECT_GT(whole.lane().range().step, GrowingLane::kFirstStep);
+  EXPECT_EQ(TextOf(first.lane()), TextOf(whole.lane()));
+}
+
+TEST(GrowingMetric, HasTheLargestValueOfAColumnOrTheLastBefore) {
+  GrowingMetric metric;
+  metric.Add(0, 5);
+  metric.Add(1024, 9);
+  metric.Add(1100, 2);
+  metric.Add(5000, 3);
+  EXPECT_EQ(metric.MaxIn({0, 1024, 6}), (std::vector<int64_t>{5, 9, 2, 2, 3, 3}));
+  EXPECT_EQ(metric.MaxIn({2048, 1024, 2}), (std::vector<int64_t>{2, 2}));
+  // Columns become wider.
+  metric.Add(int64_t{1024} * GrowingLane::kMaxColumns * 2 - 1, 1);
+  EXPECT_EQ(metric.step(), 2048);
+  EXPECT_EQ(metric.MaxIn({0, 2048, 4}), (std::vector<int64_t>{9, 2, 3, 3}));
+}
+
+}  // namespace lane_columns_test
+}  // namespace gotrace::internal

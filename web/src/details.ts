@@ -1,0 +1,421 @@
+// The panel at the right: everything about what is selected.
+
+import {Cause, CommandAnswer, Frame, Piece, Row, Span} from './answers';
+import {App, momentText, setWindow, showPlace, sinceBegin} from './app';
+import {codeOfGoState, STATE_LABELS, STATE_NAMES} from './colors';
+import {append, h, replace, stateMark} from './dom';
+import {count, duration, exactDuration, percent, plural} from './format';
+import {isAbort} from './requests';
+import {State} from './state';
+
+const KINDS: Record<string, string> = {
+  unknown: 'The trace does not say',
+  itself: 'Itself',
+  scheduler: 'The scheduler',
+  goroutine: '',
+  network: 'The network',
+  timer: 'A timer',
+  gc: 'The collector',
+  syscall: 'The end of a syscall',
+};
+
+/** A file's last two parts, which tell most files apart. */
+export function shortFile(file: string): string {
+  return file.split('/').slice(-1)[0] ?? file;
+}
+
+export interface Share {
+  code: number;
+  label: string;
+  ns: number
+}
+
+/** What the pieces of a critical path add up to, the largest first. */
+export function pathShares(pieces: Piece[]): Share[] {
+  const sums = new Map<string, Share>();
+  for (const piece of pieces) {
+    const code = codeOfGoState(piece.state, piece.reason, piece.start);
+    const stopped = /runtime\.(stopTheWorld\w*|gcMarkTermination|gcStart)/.test(piece.stack) &&
+        piece.state === 'Waiting';
+    const label = stopped ? 'world stopped' :
+        code === 5        ? `blocked: ${piece.reason || 'unknown'       }` :
+               code === 0 ? 'unknown' :
+                            STATE_LABELS[STATE_NAMES[code]!]!;
+    const share = sums.get(label) ?? {code: stopped ? 9 : code, label, ns: 0};
+    share.ns += piece.length_ns;
+    sums.set(label, share);
+  }
+  return [...sums.values()].sort((a, b) => b.ns - a.ns || (a.label < b.label ? -1 : 1));
+}
+
+export class Details {
+  readonly root = h('aside', {id: 'details', class: 'empty', 'aria-label': 'Details'});
+  private key = '';
+  span: Span|null = null;
+
+  constructor(private readonly app: App) {}
+
+  update(state: State) {
+    const key = `${state.lane} ${state.at} ${state.task} ${this.app.trace.complete} ${state.clock}`;
+    if (key === this.key) return;
+    this.key = key;
+    const current = () => this.key === key;
+    if (state.lane !== null && state.at !== null) {
+      this.app.requests.json<Span>('span', [['lane', state.lane], ['at', state.at]])
+          .then((span) => {
+            if (current()) {
+              this.span = span;
+              this.showSpan(span);
+            }
+          })
+          .catch((error) => {
+            if (current() && !isAbort(error)) {
+              this.span = null;
+              this.fail(error);
+            }
+          });
+    } else if (state.task !== null) {
+      this.span = null;
+      void this.showTask(state.task, current).catch((error) => {
+        if (current() && !isAbort(error)) this.fail(error);
+      });
+    } else {
+      this.span = null;
+      this.showNothing();
+    }
+  }
+
+  private show(...children: (Node|string|null|(Node|null)[])[]) {
+    replace(
+        this.root, children as Node[],
+        h('button', {
+          class: 'close',
+          title: 'Close',
+          onclick: () => this.app.store.set({lane: null, at: null, task: null})
+        },
+          '✕'));
+    this.root.classList.remove('empty');
+  }
+
+  private fail(error: unknown) {
+    this.show(
+        h('h2', null, 'Cannot be shown'),
+        h('div', {class: 'dim'}, String((error as Error).message ?? error)));
+  }
+
+  private showNothing() {
+    const {trace} = this.app;
+    this.show(
+        h('h2', {class: 'name'}, trace.name),
+        h('div', {class: 'facts'}, h('span', null, 'length'),
+          h('span', null, exactDuration(trace.duration)), h('span', null, 'events'),
+          h('span', null, count(trace.events)), h('span', null, 'goroutines'),
+          h('span', null, count(trace.goroutines)), h('span', null, 'Ps, threads'),
+          h('span', null, `${count(trace.procs.length)}, ${count(trace.threads.length)}`),
+          h('span', null, 'tasks'), h('span', null, count(trace.tasks)),
+          h('span', null, 'format of'), h('span', null, `Go ${trace.version}`),
+          trace.wall_begin ?
+              [
+                h('span', null, 'began at'),
+                h('span', null,
+                  trace.wall_begin.replace('T', ' ').replace(/(\.\d{6})\d*Z$/, '$1 UTC'))
+              ] :
+              null),
+        h('hr'),
+        h('div', {class: 'dim'},
+          'Click a span, a task, or a row of a table. Drag in the strip above to select the window that all views follow.'),
+        this.keys([
+          ['/', 'search'], ['w a s d', 'zoom and pan'], ['0', 'whole trace'], ['?', 'all keys']
+        ]));
+    this.root.classList.add('empty');
+  }
+
+  private keys(list: [string, string][]): HTMLElement {
+    return h(
+        'div', null, h('hr'),
+        h('div', {class: 'keys'},
+          list.map(
+              ([keys, text]) =>
+                  h('span', null, keys.split(' ').map((k) => [h('kbd', null, k), ' ']), text))));
+  }
+
+  private place(lane: string, at: number, text: string): HTMLElement {
+    return h(
+        'button', {class: 'link name', onclick: () => showPlace(this.app, {lane, from: at})}, text);
+  }
+
+  private stack(frames: Frame[]): HTMLElement {
+    const shown = frames.slice(0, 24);
+    const box = h('div', null, shown.map((f) => this.frameLine(f)));
+    if (frames.length > shown.length) {
+      const more =
+          h('button', {
+            class: 'link',
+            onclick: () => {
+              more.remove();
+              append(box, frames.slice(shown.length).map((f) => this.frameLine(f)));
+            }
+          },
+            plural(frames.length - shown.length, 'more frame'));
+      box.append(more);
+    }
+    return box;
+  }
+
+  private frameLine(f: Frame): HTMLElement {
+    return h(
+        'div', {class: 'frame', title: `${f.func}\n${f.file}:${f.line}`},
+        h('span', {class: 'name'}, f.func || '(unknown)'),
+        h('span', {class: 'dim cut'}, f.file ? `${shortFile(f.file)}:${f.line}` : ''));
+  }
+
+  private cause(title: string, cause: Cause|null|undefined, at: number): Node[] {
+    if (!cause) return [];
+    const who: Node = cause.kind === 'goroutine' && cause.lane ?
+        this.place(
+            cause.lane, cause.at ?? at, `G ${cause.lane.slice(2)} ${cause.name ?? ''}`.trim()) :
+        h('span', null, KINDS[cause.kind] || cause.kind);
+    const stack =
+        cause.kind === 'goroutine' && cause.stack?.length ? this.stack(cause.stack) : null;
+    return [
+      h('hr'), h('h2', null, title), h('div', null, who), stack ?? document.createTextNode('')
+    ];
+  }
+
+  private showSpan(span: Span) {
+    const {app} = this;
+    const label = STATE_LABELS[span.state] ?? span.state;
+    const g = span.goroutine;
+    const clipped = span.begin_clipped || span.end_clipped;
+    const title = span.lane.startsWith('g:') || g === null ? this.laneText(span.lane) : `G ${g}`;
+    const facts: [string, Node|string][] = [];
+    if (span.reason) facts.push(['reason', h('span', {class: 'name'}, span.reason)]);
+    facts.push(['began', momentText(app, span.begin)], ['ended', momentText(app, span.end)]);
+    if (g !== null && !span.lane.startsWith('g:')) facts.push(['on', this.laneText(span.lane)]);
+    if (span.p !== null && span.p !== undefined && !span.lane.startsWith('p:'))
+      facts.push(['P', this.place(`p:${span.p}`, span.begin, `P ${span.p}`)]);
+    if (span.m !== null && span.m !== undefined && !span.lane.startsWith('m:'))
+      facts.push(['thread', this.place(`m:${span.m}`, span.begin, `M ${span.m}`)]);
+    if (g !== null && !span.lane.startsWith('g:'))
+      facts.push(['goroutine', this.place(`g:${g}`, span.begin, `G ${g}`)]);
+    this.show(
+        h('h2', {class: 'name'}, title, g !== null ? ` ${span.name ?? ''}` : ''),
+        h('div', null, stateMark(span.state), `${label} `,
+          h('span', {title: exactDuration(span.end - span.begin)},
+            `${clipped ? 'at least ' : ''}${exactDuration(span.end - span.begin)}`)),
+        h('hr'),
+        h('div', {class: 'facts'},
+          facts.map(([name, value]) => [h('span', null, name), h('span', null, value)])),
+        span.regions?.length ?
+            [
+              h('hr'), h('h2', null, 'In'),
+              ...span.regions.map(
+                  (r) =>
+                      h('div', {class: 'frame'},
+                        h('button', {
+                          class: 'link name',
+                          onclick: () => {
+                            setWindow(app, r.begin, r.end);
+                          }
+                        },
+                          `region ${r.type}`),
+                        r.task ? h('button', {
+                          class: 'link',
+                          onclick: () => app.store.set({task: String(r.task), lane: null, at: null})
+                        },
+                                   `task ${r.task}`) :
+                                 null,
+                        h('span', {class: 'dim'}, duration(r.end - r.begin))))
+            ] :
+            null,
+        span.stack?.length ?
+            [
+              h('hr'), h('h2', null, span.state === 'running' ? 'Stack at its end' : 'Stack'),
+              this.stack(span.stack)
+            ] :
+            null,
+        this.cause('Begun by', span.begun_by, span.begin),
+        this.cause('Ended by', span.ended_by, span.end),
+        span.wakes?.length ?
+            [
+              h('hr'), h('h2', null, `Woke or created ${count(span.wakes.length)}`),
+              ...span.wakes.slice(0, 12).map(
+                  (w) =>
+                      h('div', {class: 'frame'},
+                        this.place(w.lane, w.at, `${this.laneText(w.lane)} ${w.name}`),
+                        h('span', {class: 'dim'}, momentText(app, w.at)))),
+              span.wakes.length > 12 ?
+                  h('div', {class: 'dim'}, plural(span.wakes.length - 12, 'more', 'more')) :
+                  null
+            ] :
+            null,
+        g === null ?
+            null :
+            [
+              h('hr'),
+              h('div', {class: 'keys'},
+                h('button',
+                  {class: 'link', onclick: () => app.store.set({path: `g:${g}`, view: 'timeline'})},
+                  'Critical path'),
+                h('button', {
+                  class: 'link',
+                  onclick: () => app.store.set(
+                      {view: 'events', params: {...app.store.state.params, 'events.g': String(g)}})
+                },
+                  'Events'),
+                h('button', {
+                  class: 'link',
+                  onclick: () => app.store.set({
+                    view: 'profile',
+                    params: {...app.store.state.params, 'profile.g': String(g)}
+                  })
+                },
+                  'Profile'))
+            ],
+        this.keys([
+          ['[ ]', 'previous, next span'], ['u', 'who began it'], ['e', 'who ended it'],
+          ['o', 'whom it woke'], ['f', 'fit'], ['p', 'pin']
+        ]));
+  }
+
+  private laneText(lane: string): string {
+    const [kind, number] = lane.split(':');
+    return `${(kind ?? '').toUpperCase()} ${number ?? ''}`;
+  }
+
+  private async showTask(id: string, current: () => boolean) {
+    const {app} = this;
+    const found = await app.requests.json<CommandAnswer>('search', [['text', `task:${id}`]]) as
+        unknown as {tasks: {task: number, type: string, at: number, duration: number}[]};
+    if (!current()) return;
+    const task = found.tasks[0];
+    const head = (more: string): Node[] =>
+        [h('h2', {class: 'name'}, `${task?.type ?? ''} task ${id}`.trim()),
+         h('div', {class: 'dim'},
+           `${task ? `${exactDuration(task.duration)}, began at ${momentText(app, task.at)}` : ''}${
+               more}`)];
+    this.show(head(''), h('hr'), h('div', {class: 'dim'}, 'Its critical path is being computed.'));
+    const [path, row, all] = await Promise.all([
+      app.requests.json<CommandAnswer>('path', [['task', id]]).catch(() => null),
+      app.requests
+          .json<CommandAnswer>(
+              'tasks',
+              [['each', true], ['type', task?.type ?? ''], ['sort', 'duration'], ['top', 500]])
+          .catch(() => null),
+      app.requests.json<CommandAnswer>('tasks', []).catch(() => null)
+    ]);
+    if (!current()) return;
+    const pieces = (path?.['pieces'] ?? []) as Piece[];
+    const rows = (row?.['tasks'] ?? []) as Row[];
+    const self = rows.find((r) => String(r['task']) === id);
+    const type = ((all?.['tasks'] ?? []) as Row[]).find((r) => r['type'] === task?.type);
+    const median = Number(type?.['duration_p50_ns'] ?? 0);
+    const more =
+        (task && median > 0 ?
+             ` · ${(task.duration / median).toPrecision(3).replace(/\.?0+$/, '')} × the median` :
+             '') +
+        (self && self['g'] !== null ? ` · began on G ${String(self['g'])}` : '');
+    const total = pieces.reduce((sum, p) => sum + p.length_ns, 0);
+    const shares = pathShares(pieces);
+    const bar = h('div', {class: 'bar'}, shares.map((s) => {
+      const part = h('i', {class: `state-${STATE_NAMES[s.code]}`, title: s.label});
+      part.style.width = `${s.ns / total * 100}%`;
+      return part;
+    }));
+    const largest = [...pieces]
+                        .sort((a, b) => b.length_ns - a.length_ns)
+                        .slice(0, 10)
+                        .sort((a, b) => a.begin_ns - b.begin_ns);
+    const begin = task ? task.at : 0;
+    this.show(
+        head(more), h('hr'),
+        pieces.length ?
+            [
+              h('h2', null, `Why it took ${duration(total)}`), bar,
+              h('table', null,
+                h('tbody', null,
+                  shares.slice(0, 8).map(
+                      (s) =>
+                          h('tr', null,
+                            h('td', {class: 'name'}, stateMark(STATE_NAMES[s.code]!), s.label),
+                            h('td', {class: 'n', width: '72'}, duration(s.ns)),
+                            h('td', {class: 'n', width: '60'}, percent(s.ns, total)))))),
+              h('hr'), h('h2', null, 'Critical path'),
+              h('table', null, h('tbody', null, largest.map((p) => {
+                  const code = codeOfGoState(p.state, p.reason, p.start);
+                  const leaf = p.stack.split(';').pop() ?? '';
+                  return h(
+                      'tr', {
+                        class: 'go',
+                        onclick: () => {
+                          if (p.g !== null)
+                            showPlace(app, {
+                              lane: `g:${p.g}`,
+                              from: sinceBegin(app, p.begin_ns),
+                              to: sinceBegin(app, p.end_ns)
+                            });
+                        }
+                      },
+                      h('td', {class: 'dim', width: '72'},
+                        duration(sinceBegin(app, p.begin_ns) - begin)),
+                      h('td', null, stateMark(STATE_NAMES[code]!),
+                        `${p.g === null ? 'unknown' : `G ${p.g}`} ${
+                            STATE_LABELS[STATE_NAMES[code]!] ?? ''}`,
+                        h('div', {class: 'dim cut', title: p.stack.split(';').reverse().join('\n')},
+                          [p.reason, leaf].filter(Boolean).join(' · '))),
+                      h('td', {class: 'n', width: '72'}, duration(p.length_ns)));
+                }))),
+              h('div', {class: 'keys'},
+                h('button',
+                  {class: 'link', onclick: () => app.store.set({path: `task:${id}`, view: 'path'})},
+                  `Show all ${plural(pieces.length, 'piece')}`),
+                h(
+                    'button', {
+                      class: 'link',
+                      onclick: () => app
+                                         .store.set({
+                                           path: `task:${id}`,
+                                           view: 'timeline',
+                                           ...(task ?
+                                                   {
+                                                     from: Math.max(
+                                                         0, task.at - task.duration * 0.05),
+                                                     to: task.at + task.duration * 1.05
+                                                   } :
+                                                   {})
+                                         })
+                    },
+                    'In the timeline'))
+            ] as Node[] :
+            [h('div', {class: 'dim'}, 'The trace does not show its critical path.')],
+        h('hr'),
+        self ? h('div', {class: 'facts'}, h('span', null, 'goroutines'),
+                 h('span', null, count(Number(self['goroutines'] ?? 0))),
+                 h('span', null, 'regions'), h('span', null, count(Number(self['regions'] ?? 0))),
+                 h('span', null, 'messages'), h('span', null, count(Number(self['logs'] ?? 0)))) :
+               null,
+        h('div', {class: 'keys'},
+          h(
+              'button', {
+                class: 'link',
+                onclick: () => app
+                                   .store.set(
+                                       {
+                                         view: 'tasks',
+                                         params: {
+                                           ...app.store.state.params,
+                                           'tasks.mode': 'each',
+                                           'tasks.type': task?.type ?? ''
+                                         }
+                                       })
+              },
+              `All tasks of this type`),
+          h('button', {
+            class: 'link',
+            onclick: () => app.store.set(
+                {view: 'profile', params: {...app.store.state.params, 'profile.task': id}})
+          },
+            'Profile')),
+        this.keys([['f', 'fit'], ['k', 'critical path'], ['Esc', 'select nothing']]));
+  }
+}

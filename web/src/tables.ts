@@ -1,0 +1,672 @@
+// The views that are tables of a command: what they ask for, what they show at first, and where
+// their rows lead.
+
+import {CommandAnswer, Groups, Row} from './answers';
+import {App, showPlace, sinceBegin, ViewPart, windowParams} from './app';
+import {h, replace} from './dom';
+import {bytes, duration} from './format';
+import {isAbort, Params, requestText} from './requests';
+import {State, View} from './state';
+import {Table} from './table';
+import {bars, bounds, Histogram} from './table_model';
+import {Chart} from './chart';
+
+interface Mode {
+  id: string;
+  title: string;
+  request: string;
+  params: Params;
+  rows: string;
+  columns: string[];
+  /** A parameter of the URL that is passed on, and its name in the request. */
+  pass?: [string, string][];
+  go?: (app: App, row: Row) => (() => void) | null;
+  selected?: (state: State, row: Row) => boolean;
+  chart?: 'mmu'|'slices'|'histogram'|'heap';
+  empty?: string;
+}
+
+const TIMES = [
+  'states', 'total_ns', 'running_ns', 'runnable_ns', 'syscall_ns', 'blocked_total_ns', 'blocked_ns'
+];
+const g = (row: Row) => typeof row['g'] === 'number' ? `g:${row['g']}` : null;
+
+function toLane(begin: string, end?: string) {
+  return (app: App, row: Row) => {
+    const lane = g(row), at = row[begin];
+    if (typeof at !== 'number') return null;
+    const from = sinceBegin(app, at), stop = end ? row[end] : undefined;
+    const to = typeof stop === 'number'      ? sinceBegin(app, stop) :
+        typeof row['length_ns'] === 'number' ? from + Number(row['length_ns']) :
+                                               undefined;
+    return () => showPlace(
+               app, {lane, from: Math.max(0, from), ...(to !== undefined && end ? {to} : {})});
+  };
+}
+
+function toGroup(key: string) {
+  return (app: App, row: Row) => typeof row[key] !== 'string' ? null : () => {
+    const name = row[key] as string;
+    void app.requests.json<Groups>('groups', [['text', name], ['limit', 100]])
+        .then(({groups}) => {
+          const group = groups.find((x) => x.name === name);
+          if (!group) return;
+          const {open} = app.store.state;
+          app.store.set(
+              {view: 'timeline', open: open.includes(group.id) ? open : [...open, group.id]});
+        })
+        .catch(() => {});
+  };
+}
+
+const toWindow = (begin: string, length: string) => (
+    app: App, row: Row) => typeof row[begin] !== 'number' ? null : () => {
+  const from = sinceBegin(app, Number(row[begin])), size = Number(row[length] ?? 0);
+  app.store.set(
+      {view: 'timeline', from: Math.max(0, from - size * 0.2), to: from + Math.max(1, size) * 1.2});
+};
+
+const toTypes = (view: View, key: string) => (app: App, row: Row) => () => app.store.set({
+  params: {
+    ...app.store.state.params,
+    [`${view}.mode`]: 'each',
+    [`${view}.type`]: String(row[key] ?? ''),
+    [`${view}.columns`]: '',
+    [`${view}.sort`]: ''
+  }
+});
+
+const sameG = (state: State, row: Row) => state.lane !== null && state.lane === g(row);
+
+export const TABLES: Partial<Record<View, Mode[]>> = {
+  goroutines: [
+    {
+      id: 'functions',
+      title: 'By function',
+      request: 'goroutines',
+      params: [],
+      rows: 'goroutines',
+      columns: ['count', ...TIMES, 'name'],
+      go: toGroup('name')
+    },
+    {
+      id: 'each',
+      title: 'Each',
+      request: 'goroutines',
+      params: [['each', true]],
+      rows: 'goroutines',
+      pass: [['top', 'top']],
+      columns: ['g', ...TIMES, 'creation_ns', 'end_ns', 'name'],
+      go: (app, row) => toLane('creation_ns')(app, row),
+      selected: sameG
+    },
+  ],
+  tasks: [
+    {
+      id: 'types',
+      title: 'By type',
+      request: 'tasks',
+      params: [],
+      rows: 'tasks',
+      go: toTypes('tasks', 'type'),
+      columns: [
+        'count', 'open', 'duration_p50_ns', 'duration_p99_ns', 'duration_max_ns',
+        ...TIMES.filter((k) => k !== 'syscall_ns'), 'type'
+      ],
+      empty: 'The trace has no tasks: the program does not call trace.NewTask.'
+    },
+    {
+      id: 'each',
+      title: 'Each',
+      request: 'tasks',
+      params: [['each', true]],
+      rows: 'tasks',
+      pass: [['type', 'type']],
+      columns: [
+        'task', 'duration_ns', 'begin_ns', 'g', 'goroutines', 'regions', 'logs', 'states',
+        'blocked_ns', 'type'
+      ],
+      go: (app, row) => () => {
+        const begin =
+            typeof row['begin_ns'] === 'number' ? sinceBegin(app, row['begin_ns'] as number) : 0;
+        const length = Number(row['duration_ns'] ?? 0) || app.trace.duration - begin;
+        app.store.set({
+          view: 'timeline',
+          task: String(row['task']),
+          lane: null,
+          at: null,
+          from: Math.max(0, begin - length * 0.1),
+          to: begin + Math.max(1, length) * 1.1
+        });
+      },
+      selected: (state, row) => state.task !== null && String(row['task']) === state.task,
+      empty: 'There are no tasks in this window.'
+    },
+  ],
+  regions: [
+    {
+      id: 'types',
+      title: 'By type',
+      request: 'regions',
+      params: [],
+      rows: 'regions',
+      go: toTypes('regions', 'type'),
+      columns: [
+        'count', 'open', 'duration_p50_ns', 'duration_p99_ns', 'duration_max_ns',
+        ...TIMES.filter((k) => k !== 'syscall_ns'), 'type'
+      ],
+      empty:
+          'The trace has no regions: the program does not call trace.StartRegion or trace.WithRegion.'
+    },
+    {
+      id: 'each',
+      title: 'Each',
+      request: 'regions',
+      params: [['each', true]],
+      rows: 'regions',
+      pass: [['type', 'type']],
+      columns: ['g', 'task', 'duration_ns', 'begin_ns', 'states', 'blocked_ns', 'type'],
+      go: toLane('begin_ns', 'end_ns'),
+      selected: sameG,
+      empty: 'There are no regions in this window.'
+    },
+  ],
+  locks: [
+    {
+      id: 'locks',
+      title: 'Where goroutines wait for each other',
+      request: 'locks',
+      params: [],
+      rows: 'locks',
+      chart: 'histogram',
+      go: (app, row) => () => app.store.set({
+        view: 'profile',
+        params: {
+          ...app.store.state.params,
+          'profile.type': 'sync',
+          'profile.find': String(row['function'] ?? '')
+        }
+      }),
+      columns: [
+        'count', 'total_ns', 'p50_ns', 'p99_ns', 'max_ns', 'histogram', 'object', 'function',
+        'line', 'holders', 'victims', 'library'
+      ],
+      empty: 'No goroutine waited for another one in this window.'
+    },
+  ],
+  latency: [
+    {
+      id: 'kinds',
+      title: 'By kind',
+      request: 'latency',
+      params: [],
+      rows: 'latencies',
+      chart: 'histogram',
+      columns: [
+        'count', 'clipped', 'total_ns', 'p50_ns', 'p90_ns', 'p99_ns', 'max_ns', 'histogram', 'kind',
+        'reason'
+      ]
+    },
+    {
+      id: 'func',
+      title: 'By function',
+      request: 'latency',
+      params: [['by', 'func']],
+      rows: 'latencies',
+      chart: 'histogram',
+      columns: [
+        'count', 'total_ns', 'p50_ns', 'p99_ns', 'max_ns', 'histogram', 'kind', 'reason', 'start'
+      ]
+    },
+    {
+      id: 'stack',
+      title: 'By stack',
+      request: 'latency',
+      params: [['by', 'stack']],
+      rows: 'latencies',
+      chart: 'histogram',
+      columns: [
+        'count', 'total_ns', 'p50_ns', 'p99_ns', 'max_ns', 'histogram', 'kind', 'reason', 'start',
+        'stack'
+      ]
+    },
+    {
+      id: 'worst',
+      title: 'The longest',
+      request: 'latency',
+      params: [['worst', 100]],
+      rows: 'waits',
+      columns: ['begin_ns', 'length_ns', 'g', 'kind', 'reason', 'ended_by', 'start', 'stack'],
+      go: toLane('begin_ns', 'length_ns'),
+      selected: sameG
+    },
+  ],
+  gc: [
+    {
+      id: 'cycles',
+      title: 'Cycles',
+      request: 'gc',
+      params: [],
+      rows: 'cycles',
+      go: toWindow('begin_ns', 'length_ns'),
+      columns: [
+        'cycle', 'begin_ns', 'trigger', 'length_ns', 'pauses', 'pauses_ns', 'longest_pause_ns',
+        'assists', 'assists_ns', 'workers_ns', 'heap_begin_bytes', 'goal_bytes', 'heap_end_bytes',
+        'stack'
+      ],
+      empty: 'The collector did not run in this window.'
+    },
+    {
+      id: 'pauses',
+      title: 'Pauses',
+      request: 'gc',
+      params: [['pauses', true]],
+      rows: 'pauses',
+      go: toWindow('begin_ns', 'length_ns'),
+      columns: ['begin_ns', 'length_ns', 'reason', 'g', 'p', 'last_p', 'last_p_stop_ns', 'stack'],
+      empty: 'The world was not stopped in this window.'
+    },
+    {
+      id: 'mmu',
+      title: 'Utilization',
+      request: 'gc',
+      params: [['mmu', true]],
+      rows: 'mmu',
+      chart: 'mmu',
+      columns: ['window_ns', 'mmu', 'worst_time_ns'],
+      go: toWindow('worst_time_ns', 'window_ns')
+    },
+  ],
+  procs: [
+    {
+      id: 'procs',
+      title: 'Ps',
+      request: 'procs',
+      params: [],
+      rows: 'procs',
+      columns: [
+        'p', 'states', 'user_ns', 'gc_ns', 'assist_ns', 'syscall_ns', 'scheduler_ns', 'stopped_ns',
+        'idle_ns', 'runs', 'migrations', 'steals'
+      ],
+      go: (app, row) => () =>
+          showPlace(app, {lane: `p:${row['p']}`, from: app.store.state.from ?? 0}),
+      selected: (state, row) => state.lane === `p:${row['p']}`
+    },
+    {
+      id: 'slices',
+      title: 'Over time',
+      request: 'procs',
+      params: [['slices', 200]],
+      rows: 'slices',
+      chart: 'slices',
+      go: toWindow('begin_ns', 'length_ns'),
+      columns: [
+        'begin_ns', 'length_ns', 'states', 'user_ns', 'gc_ns', 'assist_ns', 'syscall_ns', 'idle_ns',
+        'runnable_ns', 'wasted_ns', 'gomaxprocs'
+      ]
+    },
+    {
+      id: 'ready',
+      title: 'Why goroutines waited to run',
+      request: 'procs',
+      params: [['ready', true]],
+      rows: 'ready',
+      go: toGroup('start'),
+      columns: [
+        'ready_ns', 'program_ns', 'idle_ps_ns', 'long_runs_ns', 'gc_ns', 'assists_ns', 'stopped_ns',
+        'other_ns', 'start'
+      ],
+      empty: 'No goroutine waited to run in this window.'
+    },
+    {
+      id: 'runs',
+      title: 'Long runs',
+      request: 'procs',
+      params: [['long-runs', true]],
+      rows: 'long_runs',
+      go: toGroup('start'),
+      columns: ['count', 'longest_ns', 'start', 'stack'],
+      empty: 'No goroutine kept its P for long while others waited in this window.'
+    },
+  ],
+  heap: [
+    {
+      id: 'types',
+      title: 'Types',
+      request: 'heap',
+      params: [],
+      rows: 'types',
+      empty:
+          'The trace does not record allocations: run the program with GODEBUG=traceallocfree=1 (Go 1.23 and later).',
+      columns: [
+        'live_objects', 'live_bytes', 'start_bytes', 'allocated_bytes', 'freed_bytes', 'peak_bytes',
+        'per_second_bytes', 'survived_bytes', 'type'
+      ]
+    },
+    {
+      id: 'functions',
+      title: 'Functions',
+      request: 'heap',
+      params: [['by', 'func']],
+      rows: 'functions',
+      go: toGroup('name'),
+      columns: ['goroutines', 'allocated_objects', 'allocated_bytes', 'per_second_bytes', 'name'],
+      empty: 'The trace does not record allocations.'
+    },
+    {
+      id: 'time',
+      title: 'Over time',
+      request: 'heap',
+      params: [['by', 'time']],
+      rows: 'slices',
+      chart: 'heap',
+      columns: [
+        'until_ns', 'cycles', 'live_objects', 'live_bytes', 'allocated_bytes', 'freed_bytes',
+        'span_bytes', 'stack_bytes', 'types_bytes'
+      ],
+      empty: 'The trace does not record allocations.'
+    },
+    {
+      id: 'age',
+      title: 'Age',
+      request: 'heap',
+      params: [['by', 'age']],
+      rows: 'ages',
+      columns: ['age', 'freed_objects', 'freed_bytes', 'live_objects', 'live_bytes'],
+      empty: 'The trace does not record allocations.'
+    },
+    {
+      id: 'span',
+      title: 'Spans',
+      request: 'heap',
+      params: [['by', 'span']],
+      rows: 'spans',
+      columns: [
+        'use', 'pointers', 'slot_bytes', 'spans', 'bytes', 'slots', 'used', 'occupancy',
+        'used_bytes', 'unused_bytes'
+      ],
+      empty: 'The trace does not record allocations.'
+    },
+  ],
+  leaks: [
+    {
+      id: 'leaks',
+      title: 'Blocked for a second or more at the end',
+      request: 'leaks',
+      params: [],
+      rows: 'leaks',
+      go: toGroup('start'),
+      columns: ['count', 'longest_ns', 'counts', 'reason', 'start', 'blocked_at', 'created_at'],
+      empty: 'No goroutine of the program has been blocked for a second at the end of this window.'
+    },
+    {
+      id: 'short',
+      title: 'For a millisecond or more',
+      request: 'leaks',
+      params: [['longer', '1ms']],
+      rows: 'leaks',
+      go: toGroup('start'),
+      columns: ['count', 'longest_ns', 'counts', 'reason', 'start', 'blocked_at', 'created_at'],
+      empty: 'No goroutine of the program has been blocked at the end of this window.'
+    },
+  ],
+};
+
+export class TableView implements ViewPart {
+  readonly root: HTMLElement;
+  private readonly tools = h('div', {class: 'bar-of-tools'});
+  private readonly chartHost = h('div');
+  private readonly pane = h('div', {class: 'pane'});
+  private readonly table: Table;
+  private requested = '';
+  private timer = 0;
+  private abort: AbortController|null = null;
+  private rows: Row[]|null = null;
+  private of = '';
+
+  constructor(
+      private readonly view: View, private readonly modes: Mode[], private readonly app: App) {
+    this.table = new Table(app, {view, columns: []}, this.pane);
+    this.root = h('div', {class: 'split rows'});
+    this.root.append(this.tools, this.chartHost, this.pane, this.table.chooserRoot);
+  }
+
+  private mode(state: State): Mode {
+    return this.modes.find((m) => m.id === state.params[`${this.view}.mode`]) ?? this.modes[0]!;
+  }
+
+  update(state: State, before: State|null) {
+    const mode = this.mode(state);
+    const params: Params = [
+      ...windowParams(state, this.app.trace.duration), ...mode.params,
+      ...(mode.pass ?? [])
+          .map(
+              ([key, name]):
+                  [string, string|null] => [name, state.params[`${this.view}.${key}`] || null])
+    ];
+    const key = `${requestText(mode.request, params)} ${this.app.requests.complete}`;
+    if (!before || !sameView(before, state, this.view)) this.drawTools(mode, state);
+    if (key !== this.requested) {
+      const moved = this.requested !== '' && this.of === mode.id;
+      this.requested = key;
+      if (this.of !== mode.id) {
+        this.rows = null;
+        this.pane.textContent = '';
+        this.chartHost.textContent = '';
+      }
+      this.of = mode.id;
+      clearTimeout(this.timer);
+      this.timer = window.setTimeout(() => this.load(mode, params, key), moved ? 250 : 0);
+      // Rows of the window before stay until the new ones are there, but faint.
+      if (this.rows) this.pane.style.opacity = '0.5';
+    } else if (before && sameView(before, state, this.view)) {
+      this.table.markSelected();
+    } else if (this.rows) {
+      this.show(mode, this.rows);
+    }
+  }
+
+  private drawTools(mode: Mode, state: State) {
+    const type = state.params[`${this.view}.type`], lengths = state.params[`${this.view}.lengths`];
+    replace(
+        this.tools,
+        this.modes.length > 1 ?
+            h('span', {class: 'choice', role: 'tablist'},
+              this.modes.map(
+                  (m) =>
+                      h('button', {class: m === mode ? 'on' : '', onclick: () => this.setMode(m)},
+                        m.title))) :
+            h('span', {class: 'dim'}, mode.title),
+        type && mode.pass?.some(([k]) => k === 'type') ? h('button', {
+          class: 'tool',
+          title: 'Show all types',
+          onclick: () => this.app.store.setParam(`${this.view}.type`, null)
+        },
+                                                           `type ${type} ✕`) :
+                                                         null,
+        lengths && mode.rows === 'waits' ?
+            h('button', {
+              class: 'tool',
+              title: 'Show all lengths',
+              onclick: () => this.app.store.setParam(`${this.view}.lengths`, null)
+            },
+              `${lengths.split('-').map((n) => duration(Number(n))).join(' to ')} ✕`) :
+            null,
+        this.table.tools);
+  }
+
+  private setMode(mode: Mode) {
+    const params = {...this.app.store.state.params, [`${this.view}.mode`]: mode.id};
+    for (const key of ['sort', 'columns', 'type', 'lengths']) delete params[`${this.view}.${key}`];
+    if (mode === this.modes[0]) delete params[`${this.view}.mode`];
+    this.app.store.set({params});
+  }
+
+  private load(mode: Mode, params: Params, key: string) {
+    this.abort?.abort();
+    this.abort = new AbortController();
+    const current = () => key === this.requested;
+    if (!this.rows) replace(this.pane, h('div', {class: 'note'}, 'Loading'));
+    this.app.requests.json<CommandAnswer>(mode.request, params, this.abort.signal)
+        .then((answer) => {
+          if (!current()) return;
+          const rows = Array.isArray(answer[mode.rows]) ? answer[mode.rows] as Row[] : [];
+          this.rows = rows;
+          this.pane.style.opacity = '';
+          this.show(mode, rows);
+        })
+        .catch((error) => {
+          if (isAbort(error) || !current()) return;
+          this.rows = null;
+          this.pane.style.opacity = '';
+          this.chartHost.textContent = '';
+          replace(this.pane, h('div', {class: 'error'}, String((error as Error).message)));
+        });
+  }
+
+  private show(mode: Mode, rows: Row[]) {
+    const {app} = this;
+    if (!rows.length) {
+      this.chartHost.textContent = '';
+      replace(
+          this.pane, h('div', {class: 'note'}, mode.empty ?? 'There is nothing in this window.'));
+      return;
+    }
+    if (this.table.root.parentElement !== this.pane) replace(this.pane, this.table.root);
+    this.drawChart(mode, rows);
+    this.table.show(this.withLengths(rows), {
+      view: this.view,
+      columns: mode.columns,
+      go: (row) => mode.go?.(app, row) ?? null,
+      selected: (row) => mode.selected?.(app.store.state, row) ?? false,
+      focused: (row) => {
+        if (mode.chart === 'histogram') this.histogram(row);
+      },
+    });
+  }
+
+  /** Only the waits of a bar of the histogram that somebody clicked. */
+  private withLengths(rows: Row[]): Row[] {
+    const [, from, to] =
+        /^(\d+)-(\d+)$/.exec(this.app.store.state.params[`${this.view}.lengths`] ?? '') ?? [];
+    return from === undefined ?
+        rows :
+        rows.filter(
+            (r) => typeof r['length_ns'] !== 'number' ||
+                (r['length_ns'] >= Number(from) && r['length_ns'] <= Number(to)));
+  }
+
+  private drawChart(mode: Mode, rows: Row[]) {
+    const {app} = this;
+    const number = (row: Row, key: string) => Number(row[key] ?? 0) || 0;
+    if (mode.chart === 'mmu') {
+      this.useChart(new Chart(app, {
+        kind: 'line',
+        x: rows.map((r) => Math.log10(Math.max(1, number(r, 'window_ns')))),
+        series: [{values: rows.map((r) => number(r, 'mmu')), color: app.palette.select}],
+        most: 1,
+        xText: (x) => duration(10 ** x),
+        yText: (y) => `${Math.round(y * 100)} %`,
+        title: 'The least share of the Ps that the program had, in any window of a length',
+        xTicks: rows.map((r) => Math.log10(Math.max(1, number(r, 'window_ns')))),
+        click: (i) => mode.go?.(app, rows[i]!)?.(),
+      }));
+    } else if (mode.chart === 'slices') {
+      const keys: [string, number][] =
+          [['user_ns', 1], ['gc_ns', 6], ['assist_ns', 7], ['syscall_ns', 3], ['scheduler_ns', 8]];
+      this.useChart(new Chart(app, {
+        kind: 'stack',
+        x: rows.map((r) => sinceBegin(app, number(r, 'begin_ns'))),
+        widths: rows.map((r) => number(r, 'length_ns')),
+        series: keys.map(
+            ([key, code]) => ({
+              values: rows.map((r) => number(r, key) / Math.max(1, number(r, 'length_ns'))),
+              color: app.palette.states[code]!
+            })),
+        line: {
+          values: rows.map((r) => number(r, 'runnable_ns') / Math.max(1, number(r, 'length_ns'))),
+          color: app.palette.fg
+        },
+        most: Math.max(1, ...rows.map((r) => number(r, 'gomaxprocs'))),
+        xText: (x) => duration(x),
+        yText: (y) => `${y.toFixed(y < 10 ? 1 : 0)}`,
+        title: 'Ps at work, and goroutines that wait to run (line)',
+        click: (i) => mode.go?.(app, rows[i]!)?.(),
+      }));
+    } else if (mode.chart === 'heap') {
+      this.useChart(new Chart(app, {
+        kind: 'line',
+        x: rows.map((r) => number(r, 'until_ns')),
+        series: [
+          {values: rows.map((r) => number(r, 'live_bytes')), color: app.palette.states[6]!},
+          {values: rows.map((r) => number(r, 'span_bytes')), color: app.palette.dim}
+        ],
+        most: Math.max(
+            1, ...rows.map((r) => Math.max(number(r, 'live_bytes'), number(r, 'span_bytes')))),
+        xText: (x) => duration(x),
+        yText: (y) => bytes(Math.round(y)),
+        title: 'Objects that are alive, and the spans for them',
+      }));
+    } else if (mode.chart === 'histogram') {
+      this.histogram(rows[0]!);
+    } else {
+      this.chartHost.textContent = '';
+    }
+  }
+
+  private useChart(chart: Chart) {
+    replace(this.chartHost, chart.root);
+    chart.draw();
+  }
+
+  private histogram(row: Row) {
+    const value = row['histogram'] as Histogram | undefined;
+    if (!value || !Array.isArray(value.counts)) return;
+    const {first, last} = bounds([value]);
+    const list = bars(value, first, last, Math.max(8, Math.min(120, (last - first) * 8)));
+    const what = [
+      row['kind'] ?? row['object'], row['reason'], row['function'] ?? row['start']
+    ].filter(Boolean).join(' · ');
+    this.useChart(new Chart(this.app, {
+      kind: 'bars',
+      x: list.map((b) => Math.log2(b.from)),
+      series: [{values: list.map((b) => b.n), color: this.app.palette.dim}],
+      most: Math.max(1, ...list.map((b) => b.n)),
+      xText: (x) => duration(2 ** x),
+      yText: (y) => String(Math.round(y)),
+      title: `How long they were: ${what}`,
+      xEnd: last,
+      click: this.view === 'latency' ?
+          (i) => {
+            const params: Record<string, string> = {
+              ...this.app.store.state.params,
+              'latency.mode': 'worst',
+              'latency.sort': '-length_ns',
+              'latency.filter': String(row['kind'] ?? ''),
+              'latency.lengths': `${Math.floor(list[i]!.from)}-${Math.ceil(list[i]!.to)}`
+            };
+            delete params['latency.columns'];
+            this.app.store.set({params});
+          } :
+          undefined,
+    }));
+  }
+
+  key(event: KeyboardEvent): boolean {
+    const mode = /^[1-9]$/.test(event.key) ? this.modes[Number(event.key) - 1] : undefined;
+    if (mode) {
+      this.setMode(mode);
+      return true;
+    }
+    return this.rows !== null && this.table.key(event);
+  }
+}
+
+/** Whether two states differ in nothing that this view shows. */
+function sameView(a: State, b: State, view: View): boolean {
+  const of = (state: State) => Object.keys(state.params)
+                                   .filter((k) => k.startsWith(`${view}.`))
+                                   .map((k) => `${k}=${state.params[k]}`)
+                                   .join('&');
+  return of(a) === of(b) && a.clock === b.clock && a.theme === b.theme;
+}

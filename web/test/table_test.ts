@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+
+import {Row} from '../src/answers';
+import {pathShares, shortFile} from '../src/details';
+import {goroutineOfLine, timeOfLine} from '../src/events';
+import {looksLikeTime} from '../src/search';
+import {rowsOf} from '../src/sql';
+import {spanRows, unique, viewOfCommand, withLongest} from '../src/summary';
+import {
+  bars,
+  bounds,
+  bucketBounds,
+  cellText,
+  columnsOf,
+  filterRows,
+  kindOf,
+  largest,
+  sortRows,
+  statesOf
+} from '../src/table_model';
+
+const rows: Row[] = [
+  {
+    count: 2,
+    running_ns: 5,
+    runnable_ns: 3,
+    blocked_total_ns: 2,
+    blocked_ns: {'': 1, sync: 1500},
+    name: 'main.b'
+  },
+  {
+    count: 10,
+    running_ns: 50,
+    runnable_ns: 0,
+    blocked_total_ns: 0,
+    blocked_ns: {},
+    name: 'main.<script>alert(1)</script>'
+  },
+  {
+    count: 10,
+    running_ns: null,
+    runnable_ns: 1,
+    blocked_total_ns: 0,
+    blocked_ns: {sleep: 3},
+    name: 'main.a'
+  },
+];
+
+test('columns follow from the rows', () => {
+  const columns = columnsOf(rows, ['name', 'count']);
+  assert.deepEqual(
+      columns.map((c) => c.key),
+      ['name', 'count', 'running_ns', 'runnable_ns', 'blocked_total_ns', 'blocked_ns', 'states']);
+  assert.deepEqual(
+      columns.map((c) => c.kind),
+      ['text', 'count', 'duration', 'duration', 'duration', 'reasons', 'states']);
+  assert.equal(kindOf('begin_ns', 1), 'moment');
+  assert.equal(kindOf('live_bytes', 1), 'bytes');
+  assert.equal(kindOf('occupancy', 0.5), 'share');
+  assert.equal(kindOf('g', 1), 'id');
+  assert.deepEqual(columnsOf([], ['name']), []);
+});
+
+test('sorting is stable, and null comes last from the largest', () => {
+  const columns = columnsOf(rows, []);
+  const by = (key: string, descending: boolean) =>
+      sortRows(rows, columns.find((c) => c.key === key)!, descending).map((r) => rows.indexOf(r));
+  assert.deepEqual(by('count', true), [1, 2, 0]);
+  assert.deepEqual(by('running_ns', true), [1, 0, 2]);
+  assert.deepEqual(by('name', false), [1, 2, 0]);
+  assert.deepEqual(by('blocked_ns', true), [0, 2, 1]);
+});
+
+test('filters take words in any case, in names and reasons', () => {
+  const columns = columnsOf(rows, []);
+  const find = (text: string) => filterRows(rows, columns, text).map((r) => rows.indexOf(r));
+  assert.deepEqual(find(''), [0, 1, 2]);
+  assert.deepEqual(find('MAIN sync'), [0]);
+  assert.deepEqual(find('<script>'), [1]);
+  assert.deepEqual(find('nothing'), []);
+});
+
+test('cells', () => {
+  const columns = columnsOf(rows, []);
+  const cell = (key: string) => cellText(columns.find((c) => c.key === key)!, rows[0]!);
+  assert.equal(cell('blocked_ns'), 'sync');
+  assert.deepEqual(largest(rows[0]!['blocked_ns']), {name: 'sync', value: 1500, sum: 1501});
+  assert.equal(largest(null), null);
+  assert.deepEqual(statesOf(rows[0]!), [[1, 5], [2, 3], [5, 2]]);
+  assert.deepEqual(statesOf({user_ns: 5, gc_ns: 0, idle_ns: 7}), [[1, 5], [0, 7]]);
+  assert.deepEqual(
+      statesOf({running_ns: 5, runnable_ns: 0, stopped_total_ns: 4, stopped_ns: {x: 4}}),
+      [[1, 5], [9, 4]]);
+});
+
+test('histograms become bars without losing anything', () => {
+  const histogram = {scale: 4, offset: 179, counts: [2, 0, 1]};
+  assert.deepEqual(bounds([histogram]), {first: 11, last: 12});
+  const list = bars(histogram, 11, 12, 16);
+  assert.equal(list.reduce((s, b) => s + b.n, 0), 3);
+  assert.equal(list[3]!.n, 2);
+  assert.equal(Math.ceil(bucketBounds(histogram, 0).from), 2333);
+  assert.deepEqual(bounds([]), {first: 0, last: 30});
+});
+
+test('commands lead to views', () => {
+  assert.deepEqual(
+      viewOfCommand('gotrace-dump gc --pauses --sort=length'),
+      {view: 'gc', params: {'gc.mode': 'pauses', 'gc.sort': '-length_ns'}});
+  assert.deepEqual(
+      viewOfCommand('procs --slices=20'), {view: 'procs', params: {'procs.mode': 'slices'}});
+  assert.deepEqual(
+      viewOfCommand('profile --type=sync'), {view: 'profile', params: {'profile.type': 'sync'}});
+  assert.deepEqual(
+      viewOfCommand('procs --long-runs'), {view: 'procs', params: {'procs.mode': 'runs'}});
+  assert.deepEqual(
+      viewOfCommand('tasks --each --top=5'),
+      {view: 'tasks', params: {'tasks.mode': 'each', 'tasks.sort': '-duration_ns'}});
+  assert.deepEqual(viewOfCommand('latency --kind=blocked --by=stack --sort=count'), {
+    view: 'latency',
+    params: {'latency.mode': 'stack', 'latency.sort': '-count', 'latency.filter': 'blocked'}
+  });
+  assert.equal(viewOfCommand('rm -rf /'), null);
+  assert.equal(viewOfCommand(''), null);
+});
+
+test('latencies get the place of the longest', () => {
+  const longest = {begin_ns: 5};
+  assert.deepEqual(
+      withLongest(
+          [{kind: 'blocked', reason: 'sync'}, {kind: 'pause', reason: ''}],
+          [{kind: 'blocked', reason: 'sync', longest}]),
+      [{kind: 'blocked', reason: 'sync', longest}, {kind: 'pause', reason: '', longest: null}]);
+});
+
+test('tasks, regions and requests of a summary are counted', () => {
+  assert.deepEqual(
+      spanRows({spans: [{kind: 'task', type: 'x', lengths: {sum: 9, max: 5, counts: [1, 0, 2]}}]}),
+      [{kind: 'task', type: 'x', count: 3, total_ns: 9, max_ns: 5}]);
+  assert.deepEqual(spanRows({}), []);
+});
+
+test('functions to blame are named once', () => {
+  const at = (name: string, line: number) => ({function: name, line});
+  assert.deepEqual(unique([at('a', 1), at('b', 2), at('a', 3)]), [at('a', 1), at('b', 2)]);
+  assert.deepEqual(unique([]), []);
+});
+
+test('shares of a critical path add up', () => {
+  const piece = (state: string, reason: string, length: number) => ({
+    begin_ns: 0,
+    end_ns: length,
+    length_ns: length,
+    depth: 0,
+    g: 1,
+    state,
+    reason,
+    woken_by: '',
+    ran_ns: {},
+    start: 'main.main',
+    stack: 'main.main'
+  });
+  const shares = pathShares([
+    piece('Running', '', 5), piece('Waiting', 'sync', 7), piece('Waiting', 'sync', 1),
+    piece('', '', 2)
+  ]);
+  assert.deepEqual(
+      shares.map((s) => [s.label, s.ns]), [['blocked: sync', 8], ['running', 5], ['unknown', 2]]);
+});
+
+test('lines of events', () => {
+  const line =
+      'M=2263 P=6 G=-1 StateTransition Time=2084150161472 GoID=17 Undetermined->Running Reason=""';
+  assert.equal(timeOfLine(line), 2084150161472);
+  assert.equal(goroutineOfLine(line), 17);
+  assert.equal(goroutineOfLine('M=1 P=2 G=9 Metric Time=3'), 9);
+  assert.equal(timeOfLine('\tmain.main @ 0x1'), null);
+});
+
+test('searches that are times', () => {
+  for (const text of ['1.5s', '20ms', '@2078707244416', '2026-11-21T04:25:08.5Z'])
+    assert.ok(looksLikeTime(text), text);
+  for (const text of ['g:17', 'main.main', 's', '12', '@x', 'parse'])
+    assert.ok(!looksLikeTime(text), text);
+});
+
+test('answers of queries: columns of the same name', () => {
+  assert.deepEqual(
+      rowsOf({columns: ['n', 'n', 'x'], rows: [[1, 2, 'a']], more: false}),
+      {names: ['n', 'n (2)', 'x'], rows: [{n: 1, 'n (2)': 2, x: 'a'}]});
+  assert.equal(shortFile('/usr/lib/go/src/runtime/chan.go'), 'chan.go');
+});
