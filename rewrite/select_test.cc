@@ -45,7 +45,8 @@ void ExpectSound(const std::string& bytes) {
   EXPECT_EQ(report.verdict(), Verdict::kSound) << ShowReport(report);
 }
 
-// Returns the times of each selected goroutine.
+// Returns the times of each selected goroutine. Who stopped the world may be gone, so that it is
+// not known that goroutines ran, or were ready, only for that.
 std::vector<std::string> TimesOf(absl::string_view bytes, const std::set<GoId>& goroutines) {
   std::vector<std::string> lines;
   const auto analyzed =
@@ -56,7 +57,8 @@ std::vector<std::string> TimesOf(absl::string_view bytes, const std::set<GoId>& 
     if (!goroutines.contains(one.goroutine)) continue;
     const ExecutionTimes& times = one.times;
     lines.push_back(absl::StrCat(one.goroutine.value, " ", one.creation, " ", one.end.value_or(-1),
-                                 " ", times.total, " ", times.running, " ", times.runnable, " ",
+                                 " ", times.total, " ", times.running + times.stopped_running, " ",
+                                 times.runnable + times.stopped_runnable, " ",
                                  times.syscall + times.syscall_blocked, " ", times.BlockedTotal()));
   }
   return lines;

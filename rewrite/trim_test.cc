@@ -142,7 +142,7 @@ std::vector<std::string> NumbersOf(absl::string_view bytes, int64_t from, int64_
     const ProcTimes& times = use.times;
     lines.push_back(absl::StrCat("P ", use.proc.value, " ", times.user + times.gc, " ",
                                  times.assist, " ", times.syscall, " ", times.scheduler, " ",
-                                 times.idle, " ", use.runs, " ", use.steals));
+                                 times.idle + times.stopped, " ", use.runs, " ", use.steals));
   }
   // In the first generation, the original does not know what was before the first statuses.
   if (from >= second_generation) {
