@@ -83,12 +83,12 @@ TEST_F(TablesCommandTest, PrintsCsv) {
   EXPECT_EQ(lines[0],
             "trace_id,end_ns,dur_ns,task,parent,type,begin_g,end_g,begin_stack_id,end_stack_id,"
             "running_ns,runnable_ns,waiting_ns,syscall_ns,flags,stopped_running_ns,"
-            "stopped_runnable_ns");
+            "stopped_runnable_ns,wall_ns");
   std::set<std::string> ids;
   bool has_parent = false;
   for (size_t i = 1; i < lines.size(); ++i) {
     const std::vector<std::string> fields = Fields(lines[i]);
-    ASSERT_EQ(fields.size(), 17u) << lines[i];
+    ASSERT_EQ(fields.size(), 18u) << lines[i];
     ids.insert(fields[0]);
     has_parent |= !fields[4].empty();
   }

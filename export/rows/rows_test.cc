@@ -63,20 +63,21 @@ constexpr absl::string_view kHex =
 
 TEST(TextRows, Csv) {
   EXPECT_EQ(Logs(TextRowsFormat::kCsv),
-            absl::StrCat("trace_id,time_ns,g,task,category,message,stack_id,message_hex\n"
-                         "5,10,,,,\"\",,\n"
+            absl::StrCat("trace_id,time_ns,g,task,category,message,stack_id,message_hex,wall_ns\n"
+                         "5,10,,,,\"\",,,\n"
                          "5,20,2,18446744073709551614,\"a,b\",\"tab\t line\n quote\"\" back\\ "
                          "\r\b\f",
-                         std::string(1, '\0'), " \xef\xbf\xbd\xc3\xbc\",,", kHex, "\n"));
+                         std::string(1, '\0'), " \xef\xbf\xbd\xc3\xbc\",,", kHex, ",\n"));
 }
 
 TEST(TextRows, Tsv) {
-  EXPECT_EQ(Logs(TextRowsFormat::kTsv),
-            absl::StrCat("trace_id\ttime_ns\tg\ttask\tcategory\tmessage\tstack_id\tmessage_hex\n"
-                         "5\t10\t\\N\t\\N\t\\N\t\t\\N\t\\N\n"
-                         "5\t20\t2\t18446744073709551614\ta,b\ttab\\t line\\n quote\" back\\\\ "
-                         "\\r\\b\\f\\0 \xef\xbf\xbd\xc3\xbc\t\\N\t",
-                         kHex, "\n"));
+  EXPECT_EQ(
+      Logs(TextRowsFormat::kTsv),
+      absl::StrCat("trace_id\ttime_ns\tg\ttask\tcategory\tmessage\tstack_id\tmessage_hex\twall_ns\n"
+                   "5\t10\t\\N\t\\N\t\\N\t\t\\N\t\\N\t\\N\n"
+                   "5\t20\t2\t18446744073709551614\ta,b\ttab\\t line\\n quote\" back\\\\ "
+                   "\\r\\b\\f\\0 \xef\xbf\xbd\xc3\xbc\t\\N\t",
+                   kHex, "\t\\N\n"));
 }
 
 TEST(TextRows, JsonLines) {
@@ -85,14 +86,15 @@ TEST(TextRows, JsonLines) {
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[0],
             R"({"trace_id":5,"time_ns":10,"g":null,"task":null,"category":null,"message":"",)"
-            R"("stack_id":null,"message_hex":null})");
+            R"("stack_id":null,"message_hex":null,"wall_ns":null})");
   EXPECT_TRUE(absl::StartsWith(
       lines[1], R"({"trace_id":5,"time_ns":20,"g":2,"task":18446744073709551614,"category":"a,b",)"
                 R"("message":"tab\t line\n quote\" back\\ )"))
       << lines[1];
   // U+FFFD, and a letter.
-  EXPECT_TRUE(absl::EndsWith(lines[1], absl::StrCat(" \xef\xbf\xbd\xc3\xbc\",\"stack_id\":null,",
-                                                    "\"message_hex\":\"", kHex, "\"}")))
+  EXPECT_TRUE(
+      absl::EndsWith(lines[1], absl::StrCat(" \xef\xbf\xbd\xc3\xbc\",\"stack_id\":null,",
+                                            "\"message_hex\":\"", kHex, "\",\"wall_ns\":null}")))
       << lines[1];
   EXPECT_EQ(lines[2], "");
   for (const std::string& line : {lines[0], lines[1]}) EXPECT_EQ(CheckJson(line), "");

@@ -189,7 +189,7 @@ class JoinCommand final : public Command {
                                             "of several processes on one timeline"});
     }
     if (!status.ok()) return ReportError(files[0], {status});
-    const int code = Conclude(files[0], {.events = joined.events_read}, out);
+    const int code = Conclude(files[0], {.status = {}, .events = joined.events_read}, out);
     for (const JoinedTrace::Gap& gap : joined.gaps) {
       Note(files[0], absl::StrFormat("nothing is known of %.9f s from @%d on",
                                      static_cast<double>(gap.end - gap.begin) / 1e9, gap.begin));
