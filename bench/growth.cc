@@ -112,7 +112,8 @@ int RunCommand(std::vector<std::string> args) {
   for (std::string& arg : args) pointers.push_back(arg.data());
   const CommandList commands = MakeCommands();
   CommandLine line;
-  if (const absl::Status status = ParseCommandLine(pointers, commands, &line); !status.ok()) {
+  const absl::Status status = ParseCommandLine(pointers, commands, /*is_terminal=*/false, &line);
+  if (!status.ok()) {
     std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
     return kUsageOrIo;
   }

@@ -3,7 +3,8 @@
 # commands in them print.
 set -uo pipefail
 
-documents=(README.md docs/analyses.md docs/commands.md docs/damaged-traces.md docs/install.md docs/library.md docs/limits.md docs/trace2.md)
+documents=(README.md docs/analyses.md docs/commands.md docs/damaged-traces.md docs/diagnosis.md docs/install.md docs/library.md
+  docs/limits.md docs/trace2.md)
 root=$PWD
 
 # count LANGUAGE: how many blocks of a language all documents have.

@@ -326,7 +326,32 @@ TEST(ProgramViewTest, TakesActiveRangesAfterTheWindow) {
     program.Add(EventBuilder::MakeSync(2));
     program.Add(program.On(EventType::kGCMarkAssistActive, 2).Arg(0, 2));
     EXPECT_EQ(program.Take(), "");
+    // Times of a damaged trace may go back.
+    program.Wait(-50);
+    program.Add(program.On(EventType::kGCMarkAssistEnd, 3));               // 20
+    program.Add(program.On(EventType::kGCMarkAssistActive, 3).Arg(0, 3));  // 30
+    EXPECT_TRUE(absl::StrContains(program.Take(), "30 late range"));
   }
+}
+
+// What a generation states has lasted since it began, and not since the one before did.
+TEST(ProgramViewTest, CountersOfAGenerationHaveNoStatusesOfTheNext) {
+  Recorder program;
+  program.Change(EventType::kGoStatus, 1, GoState::kUndetermined, GoState::kRunning);  // 20
+  program.Wait(200'000);
+  program.Change(EventType::kGoBlock, 1, GoState::kRunning, GoState::kWaiting, 1);     // 200'030
+  program.Wait(200'000);
+  program.Change(EventType::kGoUnblock, 1, GoState::kWaiting, GoState::kRunnable, 1);  // 400'040
+  program.Add(EventBuilder::MakeSync(2));                                              // 400'050
+  program.Wait(200'000);
+  program.Change(EventType::kGoStatus, 2, GoState::kUndetermined, GoState::kWaiting);  // 600'060
+  program.view.Finish();
+  EXPECT_EQ(program.counters,
+            "10 running goroutines=1\n"
+            "200030 waiting goroutines=1\n"
+            "400040 runnable goroutines=1\n"
+            "600060 runnable goroutines=1\n"
+            "600060 waiting goroutines=1\n");
 }
 
 // The event that states a range may run on another goroutine or P than the range is of.

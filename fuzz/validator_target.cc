@@ -71,7 +71,7 @@ std::string ValidateAtOnce(const std::string& path, int jobs) {
   CommandList commands;
   commands.push_back(MakeValidateCommand());
   CommandLine line;
-  const absl::Status status = ParseCommandLine(pointers, commands, &line);
+  const absl::Status status = ParseCommandLine(pointers, commands, /*is_terminal=*/false, &line);
   FUZZ_CHECK(status.ok(), status.ToString());
   line.command->Run(line.files, &out);
   return reports.Content();

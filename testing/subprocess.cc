@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pty.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,6 +33,23 @@ Pipe MakePipe() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) Die("pipe2");
   return {ends[0], ends[1]};
+}
+
+// Returns a terminal that changes nothing of what is written to it.
+Pipe MakeTerminal() {
+  Pipe terminal;
+  termios settings = {};
+  cfmakeraw(&settings);
+  winsize size = {};
+  size.ws_row = 40;
+  size.ws_col = 100;
+  if (openpty(&terminal.read_end, &terminal.write_end, nullptr, &settings, &size) != 0) {
+    Die("openpty");
+  }
+  for (const int fd : {terminal.read_end, terminal.write_end}) {
+    if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) Die("fcntl");
+  }
+  return terminal;
 }
 
 void Close(int* fd) {
@@ -129,7 +148,7 @@ SubprocessResult RunSubprocess(const std::vector<std::string>& args,
                                const SubprocessOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
   Pipe in = MakePipe();
-  Pipe out = MakePipe();
+  Pipe out = options.is_terminal ? MakeTerminal() : MakePipe();
   Pipe err = MakePipe();
   if (!options.output_path.empty()) {
     Close(&out.write_end);

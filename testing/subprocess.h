@@ -29,7 +29,8 @@ struct SubprocessOptions {
   rlim_t address_space = RLIM_INFINITY;  // The maximum memory of the program.
   // Variables to add to the environment.
   std::vector<std::pair<std::string, std::string>> environment = {};
-  bool one_pipe = false;  // Whether the standard error goes to the standard output.
+  bool one_pipe = false;     // Whether the standard error goes to the standard output.
+  bool is_terminal = false;  // Whether the standard output is a terminal, of 100 columns.
 };
 
 struct SubprocessResult {

@@ -16,6 +16,7 @@
 #include "tools/cli/registry.h"
 #include "tools/cli/report.h"
 #include "tools/cli/self_trace.h"
+#include "tools/cli/terminal.h"
 
 namespace gotrace::internal {
 namespace {
@@ -42,7 +43,8 @@ void TraceWrongUsage(Trace2* trace, const CommandLine& line, absl::string_view m
 int Run(absl::Span<char* const> args) {
   const CommandList commands = MakeCommands();
   CommandLine line;
-  if (absl::Status status = ParseCommandLine(args, commands, &line); !status.ok()) {
+  const bool is_terminal = TerminalWidth() > 0;
+  if (absl::Status status = ParseCommandLine(args, commands, is_terminal, &line); !status.ok()) {
     TraceWrongUsage(SelfTrace(), line, status.message());
     absl::FPrintF(
         stderr, "gotrace-dump: %s\nTry: gotrace-dump %s--help\n", status.message(),

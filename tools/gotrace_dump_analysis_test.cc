@@ -340,7 +340,7 @@ TEST_F(AnalysisCommands, GroupGoroutinesByTheirCreator) {
   EXPECT_EQ(worker.Find("file")->text, "annotations/main.go");
   EXPECT_EQ(worker.Find("name"), nullptr);
   EXPECT_TRUE(absl::StrContains(DumpOutput({"goroutines", "--by=creator", annotations_}),
-                                "main.nesting main.go:"));
+                                "nesting main.go:"));
 }
 
 TEST_F(AnalysisCommands, SelectGoroutines) {

@@ -44,6 +44,8 @@ class LatencyCommands : public testing::Test {
     gc_ = WriteFile(absl::StrCat(directory, "/gc.trace"), ReadTestTrace("go1.27-gc.trace"));
     blocking_ = WriteFile(absl::StrCat(directory, "/blocking.trace"),
                           ReadTestTrace("go1.27-blocking.trace"));
+    annotations_ = WriteFile(absl::StrCat(directory, "/annotations.trace"),
+                             ReadTestTrace("go1.27-annotations.trace"));
   }
 
   // The rows of a table.
@@ -69,6 +71,7 @@ class LatencyCommands : public testing::Test {
 
   std::string gc_;
   std::string blocking_;
+  std::string annotations_;
 };
 
 TEST_F(LatencyCommands, PrintDistributions) {
@@ -263,10 +266,8 @@ TEST_F(LatencyCommands, PrintLinesThatFit) {
                                                {"path", "--g=1"},
                                                {"path", "--g=1", "--by=func"},
                                                {"path", "--g=1", "--by=stack"}};
-  const std::string annotations = WriteFile(absl::StrCat(MakeTestDirectory(), "/annotations.trace"),
-                                            ReadTestTrace("go1.27-annotations.trace"));
   for (std::vector<std::string> command : commands) {
-    for (const std::string& trace : {gc_, blocking_, annotations}) {
+    for (const std::string& trace : {gc_, blocking_, annotations_}) {
       command.push_back(trace);
       for (const std::string& line : Lines(DumpOutput(command))) {
         const auto begins = [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; };

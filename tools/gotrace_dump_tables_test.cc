@@ -243,6 +243,14 @@ TEST_F(TablesCommandTest, PutsStacksOfSeveralBuildsTogether) {
   std::set_intersection(with_pc.begin(), with_pc.end(), with_lines.begin(), with_lines.end(),
                         std::back_inserter(common));
   EXPECT_EQ(common, std::vector<std::string>{"stack_id"});
+  // They are those of queries, too.
+  const auto queried = [&](const std::string& flag) {
+    const std::vector<std::string> lines = Lines(DumpOutput(
+        {"sql", "--format=csv", flag, gc_, "SELECT DISTINCT stack_id FROM stacks"}));
+    return std::set<std::string>(lines.begin(), lines.end());
+  };
+  EXPECT_EQ(queried("--stack-id=pc"), with_pc);
+  EXPECT_EQ(queried("--stack-id=lines"), with_lines);
 }
 
 TEST_F(TablesCommandTest, WritesPartitions) {

@@ -101,6 +101,18 @@ TEST(Dump, EventsIsTheDefault) {
   EXPECT_EQ(DumpOutput({path, "-format=go"}), expected);
 }
 
+// A person who types nothing but files is shown the summary. Flags, and output that goes elsewhere,
+// are for scripts.
+TEST(Dump, SummaryIsTheDefaultOnATerminal) {
+  const std::string path = CompressedPath(kTrace);
+  const std::string summary = DumpOutput({"summary", path});
+  EXPECT_EQ(DumpOutput({path}, {.is_terminal = true}), summary);
+  EXPECT_EQ(DumpOutput({"--", path}, {.is_terminal = true}), summary);
+  const std::string events = DumpOutput({"events", "--kind=Log", path});
+  EXPECT_EQ(DumpOutput({"--kind=Log", path}, {.is_terminal = true}), events);
+  EXPECT_EQ(DumpOutput({"events", "--kind=Log", path}, {.is_terminal = true}), events);
+}
+
 // The same comes out whatever the trace comes from.
 TEST(Dump, ReadsFilesAndStreamsAlike) {
   for (const char* const trace : {kTrace, "go1.22-gc.trace"}) {

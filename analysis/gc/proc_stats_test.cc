@@ -180,16 +180,17 @@ TEST(ProcStats, SumToTheTimesOfPsAndGoroutines) {
       }
       ProcTimes procs;
       for (const ProcUse& use : StatsOf(sink).procs()) procs.Add(use.times);
-      EXPECT_EQ(procs.user + procs.gc + procs.assist, times.running);
+      // A goroutine that runs for a stop of the world keeps its P busy, too.
+      EXPECT_EQ(procs.Running(), times.running + times.stopped_running);
       EXPECT_EQ(procs.syscall, times.syscall);
-      return std::pair(procs, times.runnable);
+      return std::pair(procs, times);
     };
     check(*sink, goroutines);
     // Slices have only what was seen.
-    const auto [procs, runnable] = check(*seen_sink, seen_goroutines);
+    const auto [procs, times] = check(*seen_sink, seen_goroutines);
     const ProcSlice sum = StatsOf(*sink).Sum();
     EXPECT_EQ(TextOf(sum.times), TextOf(procs));
-    EXPECT_EQ(sum.runnable, runnable);
+    EXPECT_EQ(sum.runnable, times.runnable + times.stopped_runnable);
     EXPECT_EQ(sum.begin, seen.window.from);
     EXPECT_LE(sum.idle_while_runnable, std::min(sum.times.idle, sum.runnable));
     // All slices together are the same, however many there are.

@@ -118,8 +118,7 @@ void ReadySweep::AddGoroutine(const Event& event) {
 // Notes the part of a run that is too long, now that it is known.
 void ReadySweep::EndRun(const Goroutine& goroutine, int64_t end) {
   if (Between(goroutine.runs_since, end) < kLongRunLength) return;
-  changes_.push_back({goroutine.runs_since + kSlice, Change::kLongRun, goroutine.id.value});
-  has_long_runs_ = true;
+  long_changes_.push_back({goroutine.runs_since + kSlice, Change::kLongRun, goroutine.id.value});
 }
 
 void ReadySweep::Learn(StringId start, Goroutine* goroutine) {
@@ -204,10 +203,15 @@ int64_t ReadySweep::CountIdle() const {
                           [&](ProcId proc) { return static_cast<uint64_t>(proc.value) < limit_; });
 }
 
+void ReadySweep::SortByTime(std::vector<Change>* changes) {
+  const auto is_earlier = [](const Change& a, const Change& b) { return a.time < b.time; };
+  if (!absl::c_is_sorted(*changes, is_earlier)) absl::c_stable_sort(*changes, is_earlier);
+}
+
 void ReadySweep::BeginSweep() {
   time_ = std::max(generation_begin_, window_.from);
-  const auto is_earlier = [](const Change& a, const Change& b) { return a.time < b.time; };
-  if (!absl::c_is_sorted(changes_, is_earlier)) absl::c_stable_sort(changes_, is_earlier);
+  SortByTime(&changes_);
+  SortByTime(&long_changes_);
   // A stop that is older than the generation ends in it, since nothing can begin a generation while
   // the world is stopped. If there is no older generation, it is that in which tracing began.
   const auto first =
@@ -255,14 +259,21 @@ void ReadySweep::EndGeneration(int64_t end) {
     goroutine.runs_since = end;
   });
   BeginSweep();
-  for (const Change& change : changes_) {
+  auto next = long_changes_.begin();
+  const auto make = [&](const Change& change) {
     Advance(change.time);
     Apply(change);
+  };
+  for (const Change& change : changes_) {
+    while (next != long_changes_.end() && next->time < change.time) make(*next++);
+    make(change);
   }
+  std::for_each(next, long_changes_.end(), make);
   Advance(end);
   EndSweep();
   changes_.clear();
-  has_limit_ = has_statement_ = has_long_runs_ = false;
+  long_changes_.clear();
+  has_limit_ = has_statement_ = false;
   generation_begin_ = end;
   ++generation_;
 }
@@ -280,22 +291,24 @@ void ReadySweep::Apply(const Change& change) {
     case Change::kProcRunning:
     case Change::kProcNeither: {
       const ProcId proc{change.subject};
-      idle_procs_.erase(proc);
+      const bool was_idle = idle_procs_.erase(proc) > 0;
+      const bool is_idle = change.kind == Change::kProcIdle;
       running_procs_.erase(proc);
-      if (change.kind == Change::kProcIdle) idle_procs_.insert(proc);
+      if (is_idle) idle_procs_.insert(proc);
       if (change.kind == Change::kProcRunning) running_procs_.insert(proc);
-      break;
+      if (static_cast<uint64_t>(proc.value) < limit_) idle_ += int{is_idle} - int{was_idle};
+      return;
     }
     case Change::kLimit:
       limit_ = static_cast<uint64_t>(change.subject);
-      break;
+      idle_ = CountIdle();
+      return;
     case Change::kStop:
     case Change::kTracerStop:
     case Change::kStart:
       stop_ = change.kind;
       return;
   }
-  idle_ = CountIdle();
 }
 
 void ReadySweep::ApplyTo(Goroutine& goroutine, Change::Kind kind) {
@@ -320,7 +333,7 @@ void ReadySweep::Enter(Goroutine& goroutine) {
   if (goroutine.state == Change::kReady) {
     ++runnable_;
     if (KindHere(goroutine) == Kind::kProgram) ++ready_;
-    if (has_long_runs_) ++ready_by_start_[StartHere(goroutine)];
+    if (!long_changes_.empty()) ++ready_by_start_[StartHere(goroutine)];
     goroutine.since = time_;
     goroutine.charges_before = charges_;
   } else if (goroutine.state == Change::kRunning) {
@@ -335,7 +348,7 @@ void ReadySweep::Leave(Goroutine& goroutine) {
   if (goroutine.state == Change::kReady) {
     --runnable_;
     if (KindHere(goroutine) == Kind::kProgram) --ready_;
-    if (has_long_runs_) --ready_by_start_[StartHere(goroutine)];
+    if (!long_changes_.empty()) --ready_by_start_[StartHere(goroutine)];
     int64_t rest = Multiply(kUnit, Between(goroutine.since, time_));
     if (rest == 0) return;
     Charges& waited = SumsOf(goroutine).waited;
@@ -466,8 +479,8 @@ void ReadySweep::Merge(ReadySweep& next, const InternerMap& ids) {
   generation_begin_ = next.generation_begin_;
   has_statement_ = next.has_statement_;
   has_limit_ = next.has_limit_;
-  has_long_runs_ = next.has_long_runs_;
   changes_ = std::move(next.changes_);
+  long_changes_ = std::move(next.long_changes_);
   ended_ = std::move(next.ended_);
   idle_procs_ = std::move(next.idle_procs_);
   running_procs_ = std::move(next.running_procs_);

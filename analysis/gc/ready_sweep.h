@@ -168,6 +168,7 @@ class ReadySweep {
   ReadyCause WhatItDoes(const Goroutine& goroutine);
 
   void EndGeneration(int64_t end);
+  static void SortByTime(std::vector<Change>* changes);
   void BeginSweep();
   void EndSweep();
   void Retire(GoId id, StringId start, bool is_older);
@@ -203,6 +204,7 @@ class ReadySweep {
   bool has_statement_ = false;  // Whether it stated something that no earlier generation did.
   bool has_limit_ = false;      // Whether it has stated GOMAXPROCS.
   std::vector<Change> changes_;
+  std::vector<Change> long_changes_;  // Those to kLongRun, which are known only later.
 
   // The state at the time of the sweep, and when the generation begins.
   DenseTable<Goroutine> goroutines_{kSlotsForGoroutines};
@@ -221,9 +223,8 @@ class ReadySweep {
   // they were ready or busy all the time. In fractions of a nanosecond.
   Charges charges_{};
   int64_t share_ = 0;
-  bool has_long_runs_ = false;
   std::vector<const Goroutine*> long_running_;
-  absl::flat_hash_map<StringId, int64_t> ready_by_start_;  // If has_long_runs_.
+  absl::flat_hash_map<StringId, int64_t> ready_by_start_;  // If there are long runs.
   std::vector<GoId> ended_;
 
   absl::flat_hash_map<StringId, Sums> functions_;

@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
+#include "analysis/goroutines/asked_waits.h"
 #include "analysis/goroutines/holder_sums.h"
 #include "analysis/intervals/recent_states.h"
 #include "analysis/intervals/runtime_functions.h"
@@ -28,7 +29,14 @@ constexpr uint64_t kIdleCall = 10'000'000;
 struct Waits {
   Histogram durations;
   uint64_t clipped = 0;
+  uint64_t asked = 0;
   std::array<GoId, WaitGroup::kGoroutines> goroutines = WaitGroup().goroutines;
+};
+
+// A wait, and whether it was for an answer; see WaitGroup::asked.
+struct AskedInterval {
+  const GoInterval& interval;
+  bool is_asked = false;
 };
 
 // Adds a goroutine to the ids in increasing order, of which only the smallest are kept.
@@ -52,14 +60,17 @@ struct WaitTraits {
     }
     return key;
   }
-  static void AddTo(const GoInterval& interval, Waits* sum) {
+  static void AddTo(const AskedInterval& wait, Waits* sum) {
+    const GoInterval& interval = wait.interval;
     sum->durations.Add(interval.Seen().duration());
+    sum->asked += wait.is_asked ? 1 : 0;
     sum->clipped += interval.begin_clipped || interval.end_clipped ? 1 : 0;
     AddGoroutineTo(interval.goroutine, &sum->goroutines);
   }
   static void AddTo(const Waits& value, Waits* sum) {
     sum->durations.Merge(value.durations);
     sum->clipped += value.clipped;
+    sum->asked += value.asked;
     for (const GoId id : value.goroutines) {
       if (id != GoId::kNone) AddGoroutineTo(id, &sum->goroutines);
     }
@@ -82,6 +93,7 @@ class WaitStats::Impl {
         places_(interner),
         stacks_(interner, options_.filter.stacks),
         sums_(interner, options_.start),
+        asked_(interner),
         has_holders_(absl::c_count(options_.holders, true) > 0),
         recent_(interner),
         holder_sums_(interner, {.objects = options_.holders,
@@ -113,6 +125,7 @@ class WaitStats::Impl {
   internal::StackPlaces places_;
   internal::SelectedStacks stacks_;
   internal::SumsByStart<WaitTraits> sums_;
+  internal::AskedWaits asked_;
   bool has_holders_;
   internal::RecentStates recent_;
   internal::HolderSums holder_sums_;
@@ -123,21 +136,24 @@ class WaitStats::Impl {
 
 void WaitStats::Impl::AddEvents(absl::Span<const Event> events) {
   sums_.AddEvents(events);
+  asked_.AddEvents(events);
   if (!has_holders_) return;
   for (const Event& event : events) holder_sums_.Add(event, &recent_);
 }
 
 void WaitStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   sums_.Merge(next.sums_, ids);
+  asked_.Merge(next.asked_);
   holder_sums_.Merge(next.holder_sums_, recent_.Merge(next.recent_, ids));
 }
 
 void WaitStats::Impl::AddGoroutine(const GoInterval& interval) {
+  const bool is_asked = asked_.Add(interval);
   if (!options_.filter.Selects(interval.goroutine)) return;
   auto& entry = sums_.Begin(interval);
   const bool is_wait = interval.state == GoState::kWaiting || interval.state == GoState::kSyscall;
   if (is_wait && stacks_.Has(interval.stack)) {
-    sums_.Add(KeyOf(interval), interval, &entry);
+    sums_.Add(KeyOf(interval), AskedInterval{interval, is_asked}, &entry);
   }
   sums_.End(interval, entry);
 }
@@ -214,7 +230,7 @@ void WaitStats::Impl::FinishGroups() {
     WaitTraits::AddTo(value, &sums[complete]);
   }
   for (auto& [key, sum] : sums) {
-    groups_.push_back({key, std::move(sum.durations), sum.clipped, sum.goroutines});
+    groups_.push_back({key, std::move(sum.durations), sum.clipped, sum.asked, sum.goroutines});
   }
   absl::c_sort(groups_, [&](const WaitGroup& a, const WaitGroup& b) {
     if (a.durations.sum() != b.durations.sum()) return a.durations.sum() > b.durations.sum();

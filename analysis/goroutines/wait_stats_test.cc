@@ -91,8 +91,8 @@ std::string TextOf(const AnalysisSink& sink) {
   }
   for (const WaitGroup& group : StatsOf(sink).groups()) {
     absl::StrAppend(&text, KeyText(group.key, sink.interner()), ": ", group.clipped, " ",
-                    group.durations.sum(), " ", group.durations.first_bucket(), " ",
-                    absl::StrJoin(group.durations.counts(), ","));
+                    group.asked, " ", group.durations.sum(), " ", group.durations.first_bucket(),
+                    " ", absl::StrJoin(group.durations.counts(), ","));
     for (const GoId id : group.goroutines) absl::StrAppend(&text, " ", id.value);
     absl::StrAppend(&text, "\n");
   }
@@ -498,6 +498,59 @@ TEST(WaitStats, KnowWhatEndedChannelWaits) {
             "main.get: chan receive chan: main.get a.go:3 <- timer: 1 100\n"
             "main.call: select select: main.call a.go:4 <- deadline: 1 50\n"
             "main.call: select select: main.call a.go:4 <- runtime: 1 30\n");
+}
+
+// Goroutine 1 asks others, of which one answers, and one does not until a timer ends the wait in
+// the next generation. Then it waits without having asked.
+TEST(WaitStats, KnowWhoWaitsForAnAnswer) {
+  const StackFrame fetch[] = {{1, "runtime.selectgo", "", 1}, {2, "main.fetch", "a.go", 4}};
+  const StackFrame query[] = {{3, "main.query", "a.go", 5}};
+  BuiltEvents events;
+  const auto ask = [&](int64_t g, int64_t time) {
+    events.Push(events.Builder(EventType::kGoCreate, time, 0, 1)
+                    .Transition(GoId{g}, GoState::kNotExist, GoState::kRunnable)
+                    .TransitionStack(query)
+                    .Stack(fetch));
+  };
+  const auto wait = [&](int64_t time) {
+    events.Push(events.Builder(EventType::kGoBlock, time, 0, 1)
+                    .Transition(GoId{1}, GoState::kRunning, GoState::kWaiting)
+                    .Reason("select")
+                    .Stack(fetch));
+  };
+  const auto start = [&](int64_t g, int64_t time) {
+    events.Go(EventType::kGoStart, time, 0, g, GoState::kRunnable, GoState::kRunning);
+  };
+  // Goroutine `by` ends the wait, or a timer if it is -1.
+  const auto wake = [&](int64_t by, int64_t time) {
+    events.Push(events.Builder(EventType::kGoUnblock, time, 0, by)
+                    .Transition(GoId{1}, GoState::kWaiting, GoState::kRunnable)
+                    .Stack(by == -1 ? absl::Span<const StackFrame>() : query));
+    start(1, time + 1);
+  };
+  events.Sync(0, 1);
+  events.Go(EventType::kGoStatus, 0, 0, 1, GoState::kUndetermined, GoState::kRunning);
+  ask(2, 10);
+  wait(11);
+  start(2, 12);
+  wake(2, 15);
+  ask(3, 20);
+  wait(21);
+  start(3, 22);
+  events.Sync(100, 2);
+  events.Go(EventType::kGoStatus, 100, 0, 1, GoState::kWaiting, GoState::kWaiting);
+  wake(-1, 121);
+  wait(130);
+  wake(-1, 140);
+  events.Sync(1000, 3);
+  const std::unique_ptr<AnalysisSink> sink = ExpectSameHoweverCut(
+      events.events(), [](AnalysisSink::Options options) { return MakeSink(options); }, TextOf);
+  std::vector<std::string> found;
+  for (const WaitGroup& group : StatsOf(*sink).groups()) {
+    found.push_back(absl::StrCat(NameOf(group.key.end), " ", group.durations.count(), " ",
+                                 group.durations.sum(), " ", group.asked));
+  }
+  EXPECT_EQ(absl::StrJoin(found, ", "), "timer 2 110 1, goroutine 1 4 1");
 }
 
 // Places of the program come before those of other modules, and these before the standard library.

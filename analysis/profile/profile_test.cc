@@ -14,6 +14,7 @@
 #include "analysis/core/built_events.h"
 #include "analysis/core/cut_trace.h"
 #include "analysis/intervals/interval_log.h"
+#include "analysis/tasks/owner_times.h"
 #include "gotrace/goroutine_stats.h"
 #include "gotrace/proc_stats.h"
 #include "gotrace/reader.h"
@@ -383,10 +384,26 @@ TEST(Profile, HasNoEmptySamplesOfRegions) {
   EXPECT_EQ(running, 10);
 }
 
+class OwnerAnalysis final : public Analysis {
+ public:
+  OwnerAnalysis() : times_(EventFilter()) {}
+
+  void AddEvents(absl::Span<const Event> events) override { times_.AddEvents(events); }
+  void AddGoroutine(const GoInterval& interval) override { times_.AddGoroutine(interval); }
+  void Finish(int64_t /*end*/) override { times_.Finish(); }
+
+  const OwnerTimes& times() const { return times_; }
+
+ private:
+  OwnerTimes times_;
+};
+
 // What is in regions, and in none, adds up to the whole; and what is in the regions of a task or of
-// a type is what TaskStats has, if these are not nested.
+// a type is what TaskStats has, if these are not nested. Of a task without regions it is what the
+// goroutine did that began it.
 TEST(Profile, TellsRegionsApart) {
   size_t tasks = 0;
+  size_t without_regions = 0;
   size_t types = 0;
   for (const TestTrace& test : TestTraces()) {
     SCOPED_TRACE(test.name);
@@ -405,7 +422,8 @@ TEST(Profile, TellsRegionsApart) {
     const std::unique_ptr<AnalysisSink> stats = std::make_unique<AnalysisSink>(
         [](Interner* interner) { return std::make_unique<TaskStats>(interner, EventFilter()); },
         AnalysisSink::Options());
-    ASSERT_TRUE(ReadInto(*reader, {stats.get()}).ok());
+    AnalysisSink owners([](Interner*) { return std::make_unique<OwnerAnalysis>(); }, {});
+    ASSERT_TRUE(ReadInto(*reader, {stats.get(), &owners}).ok());
     std::map<TaskId, int64_t> by_task;
     std::map<std::string, int64_t> by_type;
     std::map<std::pair<GoId, std::string>, int64_t> last_ends;
@@ -421,6 +439,12 @@ TEST(Profile, TellsRegionsApart) {
     }
     for (const TaskSpan& task : static_cast<const TaskStats&>(stats->analysis()).tasks()) {
       by_task[task.task] = task.times.total;
+      if (task.regions > 0) continue;
+      const ExecutionTimes* const times =
+          static_cast<const OwnerAnalysis&>(owners.analysis()).times().Find(task.task);
+      if (times == nullptr) continue;
+      by_task[task.task] = times->total;
+      ++without_regions;
     }
     const auto selected = [&](RegionProfile::Options options) {
       absl::StatusOr<Reader> again = Reader::FromBytes(bytes);
@@ -444,6 +468,7 @@ TEST(Profile, TellsRegionsApart) {
     }
   }
   EXPECT_GT(tasks, 20);
+  EXPECT_GT(without_regions, 20);
   EXPECT_GT(types, 20);
 }
 

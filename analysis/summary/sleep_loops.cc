@@ -8,6 +8,7 @@
 #include <cmath>
 #include <string>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/string_view.h"
 #include "analysis/intervals/runtime_functions.h"
 #include "gotrace/event_type.h"
@@ -47,6 +48,14 @@ uint64_t CountUpTo(uint64_t limit, const Histogram& durations) {
   return count;
 }
 
+// Removes times that are not later. Returns whether there were any.
+bool TakeUntil(int64_t time, std::vector<int64_t>* times) {
+  const auto past = absl::c_upper_bound(*times, time);
+  if (past == times->begin()) return false;
+  times->erase(times->begin(), past);
+  return true;
+}
+
 bool IsShare(uint64_t part, double share, uint64_t whole) {
   return static_cast<double>(part) >= share * static_cast<double>(whole);
 }
@@ -56,10 +65,14 @@ bool IsShare(uint64_t part, double share, uint64_t whole) {
 void SleepLoops::AddEvents(absl::Span<const Event> events) {
   goroutines_.AddEvents(events);
   for (const Event& event : events) {
-    const bool has_effect =
-        event.type() == EventType::kGoUnblock || event.type() == EventType::kGoCreate;
-    if (!has_effect || event.goroutine() == GoId::kNone) continue;
-    goroutines_.Of(event.goroutine()).data.effects.push_back(event.time());
+    const EventType type = event.type();
+    const bool is_assist =
+        type == EventType::kGCMarkAssistBegin || type == EventType::kGCMarkAssistActive;
+    const bool has_effect = type == EventType::kGoUnblock || type == EventType::kGoCreate;
+    const GoId id = is_assist ? GoId{event.range_parts().scope.id} : event.goroutine();
+    if (!(has_effect || is_assist) || id == GoId::kNone) continue;
+    Goroutine& goroutine = goroutines_.Of(id).data;
+    (is_assist ? goroutine.assists : goroutine.effects).push_back(event.time());
   }
 }
 
@@ -68,11 +81,8 @@ void SleepLoops::AddGoroutine(const GoInterval& interval) {
   Goroutine& goroutine = entry.data;
   // A goroutine that waits has no effects on others.
   const int64_t until = interval.state == GoState::kWaiting ? interval.begin : interval.end;
-  const auto past = std::upper_bound(goroutine.effects.begin(), goroutine.effects.end(), until);
-  if (past != goroutine.effects.begin()) {
-    goroutine.since.is_active = true;
-    goroutine.effects.erase(goroutine.effects.begin(), past);
-  }
+  goroutine.since.is_active |= TakeUntil(until, &goroutine.effects);
+  goroutine.since.has_assist |= TakeUntil(until, &goroutine.assists);
   const uint64_t length = interval.Seen().duration();
   if (interval.state == GoState::kRunning) {
     goroutine.since.run += length;
@@ -101,6 +111,7 @@ void SleepLoops::AddSleep(const Sleep& sleep, Goroutine* goroutine) {
 }
 
 void SleepLoops::Count(const Sleep& sleep, const Gap& gap) {
+  if (gap.has_assist) return;
   const StackPlace& stack = places_.Of(sleep.stack);
   if (stack.is_system || stack.place.function == StringId::kEmpty) return;
   Loop& loop = loops_[{stack.start, stack.place}];
@@ -123,6 +134,7 @@ void SleepLoops::Continue(const Goroutine& rest, Goroutine* goroutine) {
     goroutine->since = rest.since;
   }
   goroutine->effects.insert(goroutine->effects.end(), rest.effects.begin(), rest.effects.end());
+  goroutine->assists.insert(goroutine->assists.end(), rest.assists.begin(), rest.assists.end());
 }
 
 void SleepLoops::Merge(SleepLoops& next, const InternerMap& ids) {

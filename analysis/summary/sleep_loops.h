@@ -69,9 +69,13 @@ class SleepLoops {
     // Whether it woke or created a goroutine, was in a syscall, or waited for anything but a lock.
     bool is_active = false;
 
+    // Whether it was in a mark assist: then it does not count, since that takes long by chance.
+    bool has_assist = false;
+
     void Add(const Gap& next) {
       run += next.run;
       is_active |= next.is_active;
+      has_assist |= next.has_assist;
     }
   };
 
@@ -80,8 +84,11 @@ class SleepLoops {
     Gap head;                        // Until the first sleep, if there is one.
     StackId first = StackId::kNone;  // The stack of the first sleep; kNone if there is none.
     Sleep last;
-    Gap since;                     // Since the last sleep, or since the beginning.
-    std::vector<int64_t> effects;  // When it woke or created goroutines, after its last interval.
+    Gap since;  // Since the last sleep, or since the beginning.
+
+    // When it woke or created goroutines, and when it began mark assists, after its last interval.
+    std::vector<int64_t> effects;
+    std::vector<int64_t> assists;
   };
   using Goroutines = PartialGoroutines<Goroutine>;
 

@@ -14,6 +14,7 @@
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/runtime_functions.h"
 #include "analysis/intervals/stack_places.h"
+#include "analysis/summary/network_waits.h"
 #include "analysis/summary/path_suspicions.h"
 #include "analysis/summary/proc_suspicions.h"
 #include "analysis/summary/sleep_loops.h"
@@ -34,13 +35,21 @@ constexpr int64_t kDeadlock = 1'000'000'000;
 constexpr double kActiveShare = 0.5;    // kSyscalls: of the time of active goroutines.
 constexpr double kAlikeShare = 0.7;     // kTimeouts: of the waits, as long as their median.
 constexpr double kDeadlineShare = 0.5;  // kTimeouts: of the waits, ended by a deadline.
+constexpr double kAskedShare = 0.5;     // kTimeouts: of the waits, for an answer; also of others.
+constexpr double kAnsweredShare = 0.2;  // kTimeouts: of all waits there, ended by an answer.
 constexpr double kPeerShare = 0.5;      // kPool: of the time, ended by goroutines like them.
 constexpr double kBusyShare = 0.8;      // kPool: of the Ps' time, above which there are too few.
+constexpr double kKnownShare = 0.5;     // kIo: of what this program answers, what is known.
+constexpr double kSlowShare = 0.5;      // kIo: of that, sleeps, calls and waits for the network.
 constexpr uint64_t kMinPoolUsers = 3;
 
 // kSyscalls: the mean length from which calls are slow. Programs that are made of fast ones have
 // nothing to wait for.
 constexpr uint64_t kSlowCall = 100'000;
+
+// kIo: the median of waits for answers of this program from which these are slow. Those of servers
+// that have nothing to wait for take up to a millisecond with their client in the same program.
+constexpr uint64_t kSlowAnswer = 3'000'000;
 
 // Two waits for the same time differ by as much as it takes to run again.
 constexpr double kAlikeRange = 0.15;
@@ -82,12 +91,25 @@ uint64_t CountAlike(const Histogram& durations) {
   return alike;
 }
 
-// Whether the deadlines of contexts ended the waits, all of about the same length. A timer alone is
-// no evidence: tickers, and workers that flush now and then, have timers, too.
+// Whether deadlines ended the waits, all of about the same length. A timer alone is no evidence:
+// tickers, and workers that flush when it is quiet, or end when they are idle, have timers, too. It
+// is that of a deadline if the goroutines had asked others, and these do answer sometimes.
 bool AreTimeouts(const Suspicion& s) {
   const auto timeouts = static_cast<double>(s.lost.count());
+  const auto others = static_cast<double>(s.others.count());
+  const auto answered = static_cast<double>(s.answered);
+  const bool are_asked = static_cast<double>(s.asked) >= kAskedShare * timeouts &&
+                         answered >= kAskedShare * others &&
+                         answered >= kAnsweredShare * (timeouts + others);
   return static_cast<double>(CountAlike(s.lost)) >= kAlikeShare * timeouts &&
-         static_cast<double>(s.deadlines) >= kDeadlineShare * timeouts;
+         (static_cast<double>(s.deadlines) >= kDeadlineShare * timeouts || are_asked);
+}
+
+// Whether this program takes long to answer itself, and not for something that others are about.
+bool IsSlowAnswer(const Suspicion& s) {
+  return s.lost.Quantile(0.5) >= kSlowAnswer && s.peers > 0 &&
+         IsShare(s.peers, kKnownShare, static_cast<int64_t>(s.lost.sum())) &&
+         IsShare(s.own, kSlowShare, s.peers);
 }
 
 // Whether goroutines wait for what others like them have, and not for a P to use it on.
@@ -219,9 +241,11 @@ void Candidates::AddChannelWaits(const WaitGroup& group) {
                             .suspicion;
   if (key.end == WaitEnd::kTimer || key.end == WaitEnd::kDeadline) {
     if (key.end == WaitEnd::kDeadline) timeouts.deadlines += group.durations.count();
+    timeouts.asked += group.asked;
     return AddLost(group, &timeouts);
   }
   timeouts.others.Merge(group.durations);
+  timeouts.answered += group.asked;
   if (key.end != WaitEnd::kPeer && key.end != WaitEnd::kGoroutine) return;
   Candidate& pool = Of(SuspicionKind::kPool, key.reason, key.start, key.place, /*by_line=*/true);
   for (const GoId id : group.goroutines) {
@@ -342,7 +366,8 @@ bool IsRaised(const Suspicion& candidate, const TraceSummary& summary) {
     case SuspicionKind::kStopped:
       return has_many && IsProcRaised(candidate, summary);
     case SuspicionKind::kIo:
-      return has_many && candidate.lost.sum() >= candidate.others.sum();
+      return has_many && candidate.lost.sum() >= candidate.others.sum() &&
+             (candidate.reason != kOwnNetwork || IsSlowAnswer(candidate));
     case SuspicionKind::kPolling:
       return candidate.lost.count() + candidate.others.count() >= spec.count &&
              IsPolling(candidate);
@@ -354,6 +379,33 @@ bool IsRaised(const Suspicion& candidate, const TraceSummary& summary) {
       return candidate.others.count() >= spec.count && IsPathRaised(candidate, summary);
   }
   return false;
+}
+
+void DropExplained(std::vector<Suspicion>* raised) {
+  const std::vector<Suspicion> all = *raised;
+  const auto names = [](const Suspicion& one, absl::string_view function) {
+    return one.function == function || absl::c_any_of(one.places, [&](const Suspicion::Part& part) {
+             return part.function == function;
+           });
+  };
+  const auto is_answer = [&](const Suspicion& io) {
+    if (io.kind != SuspicionKind::kIo || io.reason != kOwnNetwork) return false;
+    if (io.culprits.empty() || io.culprits[0].library.empty()) return false;
+    return absl::c_any_of(all, [&](const Suspicion& one) {
+      return one.kind != SuspicionKind::kIo && names(one, io.culprits[0].library);
+    });
+  };
+  const auto is_pool_of_others = [&](const Suspicion& pool) {
+    if (pool.kind != SuspicionKind::kPool || pool.function.empty()) return false;
+    return absl::c_any_of(all, [&](const Suspicion& one) {
+      const bool is_of_workers = one.kind == SuspicionKind::kPool && one.function.empty();
+      return is_of_workers && absl::c_any_of(one.victims, [&](const Suspicion::Part& victim) {
+               return victim.function == pool.start && victim.time >= pool.Cost() / 2;
+             });
+    });
+  };
+  std::erase_if(*raised,
+                [&](const Suspicion& one) { return is_answer(one) || is_pool_of_others(one); });
 }
 
 }  // namespace internal

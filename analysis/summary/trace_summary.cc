@@ -184,6 +184,8 @@ void Suspicion::Merge(const Suspicion& other) {
     goroutine = other.goroutine;
   }
   deadlines += other.deadlines;
+  asked += other.asked;
+  answered += other.answered;
   goroutines = std::max(goroutines, other.goroutines);
   grown += other.grown;
   empty += other.empty;
@@ -203,6 +205,7 @@ std::vector<Suspicion> TraceSummary::Suspicions() const {
     if (internal::IsRaised(candidate, *this)) raised.push_back(candidate);
   }
   internal::DropRegionsOfTasks(&raised);
+  internal::DropExplained(&raised);
   return raised;
 }
 

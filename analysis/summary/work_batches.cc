@@ -59,21 +59,6 @@ void WorkBatches::Batch::Add(const Batch& other) {
   AddLongest(other.longest, other.longest_busy, other.longest_life, other.longest_fed);
 }
 
-WorkBatches::Batch& WorkBatches::Creator::BatchOf(const Origin& origin, int64_t epoch) {
-  const auto found = absl::c_find_if(
-      batches, [&](const Batch& batch) { return batch.origin == origin && batch.epoch == epoch; });
-  if (found != batches.end()) return *found;
-  Batch& batch = batches.emplace_back();
-  batch.origin = origin;
-  batch.epoch = epoch;
-  return batch;
-}
-
-const WorkBatches::Join* WorkBatches::Creator::FindJoin(int64_t epoch) const {
-  const auto found = absl::c_find_if(joins, [&](const Join& join) { return join.epoch == epoch; });
-  return found == joins.end() ? nullptr : &*found;
-}
-
 void WorkBatches::AddGoroutine(const GoInterval& interval) {
   const uint64_t length = interval.Seen().duration();
   const bool is_woken = interval.state == GoState::kWaiting && !interval.end_clipped &&
@@ -85,14 +70,15 @@ void WorkBatches::AddGoroutine(const GoInterval& interval) {
   auto& entry = goroutines_.Begin(interval);
   Child& child = entry.data;
   if (interval.starts_life) AddCreation(interval, &child);
-  if (interval.state != GoState::kWaiting) child.busy += length;
+  if (interval.state == GoState::kRunning || interval.state == GoState::kSyscall)
+    child.busy += length;
   child.end = interval.end;
   if (is_woken) AddJoin(interval, !entry.is_older);
   if (interval.ends_life) {
     if (const auto creator = creators_.find(interval.goroutine); creator != creators_.end()) {
       creator->second.is_new |= !entry.is_older;
       creator->second.has_ended = true;
-      Prune(interval.goroutine);
+      SettleAll(interval.goroutine);
     }
   }
   goroutines_.End(interval, entry);
@@ -113,7 +99,7 @@ void WorkBatches::AddCreation(const GoInterval& interval, Child* child) {
   child->origin = {cause.stack, start};
   child->epoch = interval.begin < creator.last_join ? creator.join_before : creator.last_join;
   child->begin = interval.begin;
-  ++creator.BatchOf(child->origin, child->epoch).alive;
+  ++creator.epochs[child->epoch].batches[child->origin].alive;
 }
 
 void WorkBatches::AddJoin(const GoInterval& interval, bool is_new) {
@@ -121,50 +107,56 @@ void WorkBatches::AddJoin(const GoInterval& interval, bool is_new) {
   if (stack.is_system || stack.object != WaitObject::kWaitGroup) return;
   Creator& creator = creators_[interval.goroutine];
   creator.is_new |= is_new;
-  creator.joins.push_back({creator.last_join, interval.ended_by.goroutine});
+  const int64_t begin = creator.last_join;
+  creator.epochs[begin].waker = interval.ended_by.goroutine;
   creator.join_before = creator.last_join;
   creator.last_join = interval.end;
-  Prune(interval.goroutine);
+  const auto epoch = creator.epochs.find(begin);
+  if (Settle(creator, begin, &epoch->second)) creator.epochs.erase(epoch);
 }
 
 void WorkBatches::Complete(const Goroutines::Entry& entry) {
   const Child& child = entry.data;
   if (child.creator == GoId::kNone) return;
-  const auto creator = creators_.find(child.creator);
-  if (creator == creators_.end()) return;
-  Batch& batch = creator->second.BatchOf(child.origin, child.epoch);
-  if (batch.alive > 0) --batch.alive;
-  batch.Add(entry.id, child);
-  Prune(child.creator);
+  const auto found = creators_.find(child.creator);
+  if (found == creators_.end()) return;
+  Creator& creator = found->second;
+  const auto epoch = creator.epochs.try_emplace(child.epoch).first;
+  const auto batch = epoch->second.batches.try_emplace(child.origin).first;
+  if (batch->second.alive > 0) --batch->second.alive;
+  batch->second.Add(entry.id, child);
+  if (!Settle(creator, child.epoch, epoch->second, child.origin, batch->second)) return;
+  epoch->second.batches.erase(batch);
+  if (epoch->second.batches.empty()) creator.epochs.erase(epoch);
+  if (creator.has_ended && creator.epochs.empty()) creators_.erase(found);
 }
 
-// Evaluates the batches that have ended, and forgets what is not needed any more. The first batches
-// of a creator that is older than this part of the trace may have begun in an earlier one.
-void WorkBatches::Prune(GoId id) {
+bool WorkBatches::Settle(const Creator& creator, int64_t begin, const Epoch& epoch,
+                         const Origin& origin, const Batch& batch) {
+  if (batch.alive > 0 || !creator.IsWhole(begin)) return false;
+  if (epoch.waker.has_value()) {
+    Evaluate(origin, batch, *epoch.waker == batch.longest);
+    return true;
+  }
+  return creator.has_ended && batch.longest_fed < kMinFed;
+}
+
+bool WorkBatches::Settle(const Creator& creator, int64_t begin, Epoch* epoch) {
+  absl::erase_if(epoch->batches, [&](const auto& one) {
+    return Settle(creator, begin, *epoch, one.first, one.second);
+  });
+  return creator.IsWhole(begin) && epoch->batches.empty();
+}
+
+void WorkBatches::SettleAll(GoId id) {
   const auto found = creators_.find(id);
   Creator& creator = found->second;
-  const auto is_whole = [&](int64_t epoch) { return epoch != kNever || creator.is_new; };
-  std::vector<Batch> open;
-  for (Batch& batch : creator.batches) {
-    const Join* const join = creator.FindJoin(batch.epoch);
-    if (batch.alive > 0 || !is_whole(batch.epoch)) {
-      open.push_back(std::move(batch));
-    } else if (join != nullptr) {
-      Evaluate(batch, join->waker == batch.longest);
-    } else if (!creator.has_ended || batch.longest_fed >= kMinFed) {
-      open.push_back(std::move(batch));
-    }
-  }
-  creator.batches = std::move(open);
-  std::erase_if(creator.joins, [&](const Join& join) {
-    return is_whole(join.epoch) && absl::c_none_of(creator.batches, [&](const Batch& batch) {
-             return batch.epoch == join.epoch;
-           });
-  });
-  if (creator.has_ended && creator.batches.empty() && creator.joins.empty()) creators_.erase(found);
+  absl::erase_if(creator.epochs,
+                 [&](auto& one) { return Settle(creator, one.first, &one.second); });
+  if (creator.has_ended && creator.epochs.empty()) creators_.erase(found);
 }
 
-void WorkBatches::Evaluate(const Batch& batch, bool is_awaited) {
+void WorkBatches::Evaluate(const Origin& origin, const Batch& batch, bool is_awaited) {
   const uint64_t count = batch.busy.count();
   if (!is_awaited || count < kMinGoroutines) return;
   const uint64_t mean = batch.busy.sum() / count;
@@ -174,7 +166,7 @@ void WorkBatches::Evaluate(const Batch& batch, bool is_awaited) {
       kBusyShare * batch.longest_busy < batch.longest_life) {
     return;
   }
-  Imbalance& found = found_[batch.origin];
+  Imbalance& found = found_[origin];
   found.lost.Add(batch.longest_busy - mean);
   found.busy.Merge(batch.busy);
   if (found.goroutine == GoId::kNone || batch.longest_busy > found.longest ||
@@ -210,13 +202,10 @@ void WorkBatches::Merge(WorkBatches& next, const InternerMap& ids) {
   };
   for (const auto& [id, more] : next.creators_) {
     Creator& creator = creators_[id];
-    for (Batch batch : more.batches) {
-      batch.origin = map(batch.origin);
-      batch.epoch = epoch_of(id, batch.epoch);
-      creator.BatchOf(batch.origin, batch.epoch).Add(batch);
-    }
-    for (const Join& join : more.joins) {
-      creator.joins.push_back({epoch_of(id, join.epoch), join.waker});
+    for (const auto& [begin, epoch] : more.epochs) {
+      Epoch& sum = creator.epochs[epoch_of(id, begin)];
+      if (!sum.waker.has_value()) sum.waker = epoch.waker;
+      for (const auto& [origin, batch] : epoch.batches) sum.batches[map(origin)].Add(batch);
     }
     if (more.last_join != kNever) {
       creator.join_before = more.join_before != kNever ? more.join_before : epoch_of(id, kNever);
@@ -230,17 +219,20 @@ void WorkBatches::Merge(WorkBatches& next, const InternerMap& ids) {
     child->epoch = epoch_of(child->creator, child->epoch);
   });
   for (const auto& [id, more] : next.creators_) {
-    if (creators_.contains(id)) Prune(id);
+    if (creators_.contains(id)) SettleAll(id);
   }
 }
 
 void WorkBatches::Finish(int64_t duration) {
   goroutines_.Finish();
+  const uint64_t fed = std::max(kMinFed, static_cast<uint64_t>(duration / kFedShare));
   for (const auto& [id, creator] : creators_) {
-    for (const Batch& batch : creator.batches) {
-      const Join* const join = creator.FindJoin(batch.epoch);
-      const uint64_t fed = std::max(kMinFed, static_cast<uint64_t>(duration / kFedShare));
-      Evaluate(batch, join != nullptr ? join->waker == batch.longest : batch.longest_fed >= fed);
+    for (const auto& [begin, epoch] : creator.epochs) {
+      for (const auto& [origin, batch] : epoch.batches) {
+        Evaluate(
+            origin, batch,
+            epoch.waker.has_value() ? *epoch.waker == batch.longest : batch.longest_fed >= fed);
+      }
     }
   }
   creators_.clear();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -62,15 +63,13 @@ class WorkBatches {
     int64_t epoch = kNever;  // When its creator's last wait for a WaitGroup had ended by then.
     int64_t begin = 0;
     int64_t end = 0;
-    uint64_t busy = 0;  // How long it ran, was ready, or in a syscall.
+    uint64_t busy = 0;  // How long it ran, or was in a syscall.
     uint64_t fed = 0;   // How long others waited until it received what they sent.
   };
   using Goroutines = PartialGoroutines<Child>;
 
   // The goroutines of one origin and epoch.
   struct Batch {
-    Origin origin;
-    int64_t epoch = kNever;
     uint64_t alive = 0;  // How many of them are not in the members below.
     int64_t first_begin = std::numeric_limits<int64_t>::max();
     int64_t last_begin = kNever;
@@ -89,10 +88,10 @@ class WorkBatches {
     void AddLongest(GoId id, uint64_t busy, uint64_t life, uint64_t fed);
   };
 
-  // The end of a wait for a WaitGroup.
-  struct Join {
-    int64_t epoch = kNever;  // When the wait before had ended.
-    GoId waker = GoId::kNone;
+  // From the end of a wait for a WaitGroup to that of the next one.
+  struct Epoch {
+    std::optional<GoId> waker;  // Who ended the next wait, if it has ended.
+    absl::flat_hash_map<Origin, Batch> batches;
   };
 
   // A goroutine that created others, or waited for a WaitGroup.
@@ -100,13 +99,13 @@ class WorkBatches {
     // When its last wait for a WaitGroup ended, and the one before.
     int64_t last_join = kNever;
     int64_t join_before = kNever;
-    std::vector<Join> joins;  // Those that batches may need.
-    std::vector<Batch> batches;
-    bool is_new = false;  // Whether its beginning is here, as far as is known.
+    absl::flat_hash_map<int64_t, Epoch> epochs;  // By their beginnings. Those that are needed.
+    bool is_new = false;                         // Whether its beginning is here, if it is known.
     bool has_ended = false;
 
-    Batch& BatchOf(const Origin& origin, int64_t epoch);
-    const Join* FindJoin(int64_t epoch) const;
+    // Whether all of an epoch is here. The first one of a creator that is older than this part of
+    // the trace may have begun in an earlier one.
+    bool IsWhole(int64_t epoch) const { return epoch != kNever || is_new; }
   };
 
   // The batches of an origin that were unequal.
@@ -120,10 +119,15 @@ class WorkBatches {
   void AddCreation(const GoInterval& interval, Child* child);
   void AddJoin(const GoInterval& interval, bool is_new);
   void Complete(const Goroutines::Entry& entry);
-  void Prune(GoId id);
+  // Evaluate the batches that have ended, and forget what is not needed any more: of one origin, of
+  // an epoch, or all. The first returns whether the batch is not needed any more.
+  bool Settle(const Creator& creator, int64_t begin, const Epoch& epoch, const Origin& origin,
+              const Batch& batch);
+  bool Settle(const Creator& creator, int64_t begin, Epoch* epoch);
+  void SettleAll(GoId id);
   // Adds a batch to the results if it is unequal, and all wait for the one that is busy for
   // longest.
-  void Evaluate(const Batch& batch, bool is_awaited);
+  void Evaluate(const Origin& origin, const Batch& batch, bool is_awaited);
 
   Interner& interner_;
   StackPlaces places_;

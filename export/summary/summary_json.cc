@@ -133,6 +133,8 @@ void VisitCandidate(T& candidate, const Visit& visit) {
   visit("longest_ns", candidate.longest);
   visit("g", candidate.goroutine);
   visit("deadlines", candidate.deadlines);
+  visit("asked", candidate.asked);
+  visit("answered", candidate.answered);
   visit("goroutines", candidate.goroutines);
   visit("grown", candidate.grown);
   visit("empty", candidate.empty);

@@ -204,7 +204,8 @@ std::string LargestText(const std::vector<Part>& parts) {
 }
 
 // " Held by main.save (98.1%), mostly sleep in main.load (97.2%).", or nothing if nobody is known.
-std::string HeldByText(const Suspicion& suspicion) {
+// `by` is "Held by", and shares are of `whole`.
+std::string CulpritsText(absl::string_view by, const Suspicion& suspicion, int64_t whole) {
   std::map<std::string, int64_t> times;
   for (const Part& culprit : suspicion.culprits) {
     int64_t& time = times[culprit.function];
@@ -213,9 +214,9 @@ std::string HeldByText(const Suspicion& suspicion) {
   const auto longest =
       absl::c_max_element(times, [](const auto& a, const auto& b) { return a.second < b.second; });
   if (longest == times.end()) return "";
-  const auto share = [&](int64_t time) { return Percent(ShareOf(time, suspicion.Cost())); };
+  const auto share = [&](int64_t time) { return Percent(ShareOf(time, whole)); };
   const Part& most = suspicion.culprits.front();
-  return absl::StrCat(" Held by ", NameOrUnknown(longest->first), " (", share(longest->second),
+  return absl::StrCat(" ", by, " ", NameOrUnknown(longest->first), " (", share(longest->second),
                       "), mostly ", most.reason,
                       most.library.empty() ? "" : absl::StrCat(" in ", most.library), " (",
                       share(most.time), ").");
@@ -463,7 +464,7 @@ std::string SuspicionText(const Suspicion& s, const TraceSummary& summary) {
       return absl::StrCat(
           count, count == 1 ? " wait" : " waits", " for a lock in ", place, ": ", cost, ", up to ",
           max, Signed(s.lost.max()) == s.longest ? ", and not over when the trace ended" : "", ".",
-          HeldByText(s), ReadersText(s), VictimsText(s));
+          CulpritsText("Held by", s, s.Cost()), ReadersText(s), VictimsText(s));
     case SuspicionKind::kSyscalls:
       return absl::StrCat(count, " calls in ", place, ": ", cost, ", p50 ", p50, ", p99 ",
                           FormatNanoseconds(Signed(s.lost.Quantile(0.99))), ", up to ", max, ".",
@@ -496,10 +497,10 @@ std::string SuspicionText(const Suspicion& s, const TraceSummary& summary) {
     case SuspicionKind::kStopped:
       return StoppedText(s, summary);
     case SuspicionKind::kIo:
-      return absl::StrCat(count, count == 1 ? " wait" : " waits", " for the network in ", place,
-                          ": ", cost, ", p50 ", p50, ", p99 ",
-                          FormatNanoseconds(Signed(s.lost.Quantile(0.99))), ", up to ", max, ".",
-                          VictimsText(s));
+      return absl::StrCat(
+          count, count == 1 ? " wait" : " waits", " for the network in ", place, ": ", cost,
+          ", p50 ", p50, ", p99 ", FormatNanoseconds(Signed(s.lost.Quantile(0.99))), ", up to ",
+          max, ".", CulpritsText("Answered in this program by", s, s.peers), VictimsText(s));
     case SuspicionKind::kPolling:
       return absl::StrCat(
           "Goroutines of ", NameOrUnknown(s.start), " sleep ",

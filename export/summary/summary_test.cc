@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -10,6 +11,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "analysis/core/built_events.h"
@@ -231,6 +233,12 @@ class Program {
     At(end, events_.Builder(EventType::kGoSyscallEnd, 0, 1, g)
                 .Transition(GoId{g}, GoState::kSyscall, GoState::kRunning));
   }
+  // Goroutine `g` is in a mark assist from `begin` to `end`.
+  void Assist(int64_t g, int64_t begin, int64_t end) {
+    Know(g);
+    At(begin, events_.Builder(EventType::kGCMarkAssistBegin, 0, 1, g));
+    At(end, events_.Builder(EventType::kGCMarkAssistEnd, 0, 1, g));
+  }
   // Goroutine `g` has a task, and a region that is all of it.
   void Task(int64_t g, int64_t begin, int64_t end, uint64_t id, const Stack& stack) {
     Know(g);
@@ -443,6 +451,78 @@ TEST(Suspicions, NameDeadlinesThatPass) {
             "deadline after 7.00 ms: 70.0 ms. Victims: main.fetch.\n");
 }
 
+const Program::Stack kFetch = {{1, "runtime.selectgo", "", 1},
+                               {2, "main.fetch", "/src/main.go", 16}};
+const Program::Stack kAnswer = {{3, "runtime.chansend1", "", 1}, {4, "main.query", "", 2}};
+
+// Of the waits for an answer, a timer ends half.
+TEST(Suspicions, NameTimersOfWhoAsks) {
+  const Program::Stack start = {{4, "main.query", "/src/main.go", 2}};
+  const Program::Stack receive = {{5, "runtime.chanrecv1", "", 1}, {6, "main.serve", "", 1}};
+  constexpr absl::string_view kExpected =
+      "timeouts: 10 of 20 waits (select) in main.fetch main.go:16 were ended by a timer after "
+      "30.0 ms: 300 ms. Victims: main.fetch.\n";
+  // Goroutine 7 creates others that answer.
+  Program creates;
+  for (int64_t i = 0; i < 20; ++i) {
+    const int64_t begin = 10 + 45 * i;
+    const bool is_answered = i % 2 == 0;
+    creates.Create(100 + i, begin, start, 7, kFetch);
+    creates.Wait(7, begin, begin + (is_answered ? 2 : 30), "select", kFetch,
+                 is_answered ? 100 + i : -1, kAnswer);
+    creates.End(100 + i, begin + 40);
+  }
+  EXPECT_EQ(SuspicionsOf(creates.Summarize()), kExpected);
+  // Goroutine 7 wakes up a server, which sleeps before it answers.
+  Program wakes;
+  wakes.Wait(7, 5, 6, "chan receive", {{7, "main.fetch", "/src/main.go", 2}});
+  for (int64_t i = 0; i < 20; ++i) {
+    const int64_t begin = 10 + 45 * i;
+    const bool is_answered = i % 2 == 0;
+    wakes.Wait(8, begin - 3, begin, "chan receive", receive, 7, kFetch);
+    wakes.Wait(8, begin, begin + (is_answered ? 1 : 35), "sleep", {{8, "main.serve", "", 3}});
+    wakes.Wait(7, begin, begin + (is_answered ? 2 : 30), "select", kFetch, is_answered ? 8 : -1,
+               kAnswer);
+  }
+  EXPECT_EQ(SuspicionsOf(wakes.Summarize()), kExpected);
+}
+
+// They time out as often, but do not wait for an answer.
+TEST(Suspicions, AreNotRaisedByOtherTimers) {
+  const Program::Stack start = {{4, "main.query", "/src/main.go", 2}};
+  const Program::Stack receive = {{5, "runtime.chanrecv1", "", 1}, {6, "main.client", "", 1}};
+  // A loop starts work with each tick, and collects the results.
+  Program ticker;
+  // It collects none.
+  Program cron;
+  // A goroutine flushes if it gets nothing for 15 ms.
+  Program flusher;
+  // A worker is idle for 15 ms, and answers the client that gives it work.
+  Program worker;
+  worker.Create(9, 1, {{6, "main.client", "/src/main.go", 1}});
+  worker.Wait(8, 5, 10, "select", kFetch, 9, receive);
+  for (int64_t i = 0; i < 20; ++i) {
+    const int64_t begin = 10 + 45 * i;
+    ticker.Create(100 + i, begin, start, 7, kFetch);
+    ticker.Wait(7, begin, begin + 5, "select", kFetch, 100 + i, kAnswer);
+    ticker.Wait(7, begin + 5, begin + 45, "select", kFetch);
+    ticker.End(100 + i, begin + 6);
+    cron.Create(100 + i, begin, start, 7, kFetch);
+    cron.Wait(7, begin, begin + 45, "select", kFetch);
+    cron.End(100 + i, begin + 6);
+    flusher.Wait(7, begin, begin + 2, "select", kFetch, 1, kAnswer);
+    flusher.Wait(7, begin + 2, begin + 17, "select", kFetch);
+    worker.Wait(9, begin, begin + 1, "chan receive", receive, 8, kFetch);
+    worker.Wait(9, begin + 1, begin + 45, "sleep", receive);
+    worker.Wait(8, begin + 1, begin + 16, "select", kFetch);
+    worker.Wait(8, begin + 16, begin + 45, "select", kFetch, 9, receive);
+  }
+  EXPECT_EQ(SuspicionsOf(ticker.Summarize()), "");
+  EXPECT_EQ(SuspicionsOf(cron.Summarize()), "");
+  EXPECT_EQ(SuspicionsOf(flusher.Summarize()), "");
+  EXPECT_EQ(SuspicionsOf(worker.Summarize()), "");
+}
+
 TEST(Suspicions, NameWhatThereIsTooLittleOf) {
   const Program::Stack acquire = {{1, "runtime.chansend1", "", 1},
                                   {2, "main.withConn", "/src/main.go", 8},
@@ -460,6 +540,55 @@ TEST(Suspicions, NameWhatThereIsTooLittleOf) {
   EXPECT_EQ(SuspicionsOf(program.Summarize()),
             "pool: Goroutines of main.handle waited 400 ms (chan send) in main.withConn "
             "main.go:8, in 20 waits, for other goroutines of the same function.\n");
+}
+
+// Goroutines of main.export have what those of main.handle wait for.
+TEST(Suspicions, NameOnlyThoseThatHaveIt) {
+  TraceSummary summary;
+  summary.traces = 1;
+  summary.duration = 1000 * kMillisecond;
+  TraceSummary::Suspicion holders;
+  holders.kind = SuspicionKind::kPool;
+  holders.start = "main.export";
+  holders.charged = holders.own = 800 * kMillisecond;
+  holders.workers = 1000 * kMillisecond;
+  holders.grown = 25;
+  holders.victims.push_back({.function = "main.handle", .time = 800 * kMillisecond});
+  TraceSummary::Suspicion users;
+  users.kind = SuspicionKind::kPool;
+  users.start = "main.handle";
+  users.function = "main.acquire";
+  users.goroutines = 3;
+  for (int i = 0; i < 20; ++i) users.lost.Add(30 * kMillisecond);
+  summary.candidates = {holders, users};
+  ASSERT_EQ(summary.Suspicions().size(), 1);
+  EXPECT_EQ(summary.Suspicions()[0].start, "main.export");
+  summary.candidates[1].start = "main.other";
+  EXPECT_EQ(summary.Suspicions().size(), 2);
+}
+
+// This program answers late, since main.load waits for a lock.
+TEST(Suspicions, NameOnlyWhatDelaysAnAnswer) {
+  TraceSummary summary;
+  summary.traces = 1;
+  summary.duration = 1000 * kMillisecond;
+  TraceSummary::Suspicion io;
+  io.kind = SuspicionKind::kIo;
+  io.reason = "network, of this program";
+  io.own = io.peers = 300 * kMillisecond;
+  io.culprits.push_back(
+      {.function = "main.serve", .library = "main.load", .time = 300 * kMillisecond});
+  TraceSummary::Suspicion lock;
+  lock.kind = SuspicionKind::kLock;
+  lock.function = "main.load";
+  for (TraceSummary::Suspicion* const one : {&io, &lock}) {
+    for (int i = 0; i < 30; ++i) one->lost.Add(10 * kMillisecond);
+  }
+  summary.candidates = {io, lock};
+  ASSERT_EQ(summary.Suspicions().size(), 1);
+  EXPECT_EQ(summary.Suspicions()[0].kind, SuspicionKind::kLock);
+  summary.candidates[1].function = "main.other";
+  EXPECT_EQ(summary.Suspicions().size(), 2);
 }
 
 // Goroutine 8 takes 16 ms for each item, and those that produce them wait for it.
@@ -606,6 +735,60 @@ TEST(Suspicions, NameLoopsThatPoll) {
   }
 }
 
+// The programs in testdata/diagnosis/programs have one known problem each, or none, and most of
+// them measured its cost. The suspicions of their traces, the first of which is the cause; a part
+// of its text, which names the place; and the measured cost in seconds, if there is any.
+struct Diagnosis {
+  std::string trace;
+  std::string suspicions;
+  std::string text;
+  double cost = 0;
+};
+const Diagnosis kDiagnoses[] = {
+    {"assists", "assists gc stopped", "most in main.tree main.go:21"},
+    {"fewps", "few-ps", "99.3% busy, GOMAXPROCS 2"},
+    {"fsync", "syscalls", "1842 calls in main.commit main.go:14 -> os.(*File).Sync", 7.231},
+    {"gc", "gc", "most in main.flush main.go:25 -> runtime.GC"},
+    {"healthy", "", ""},
+    {"hog", "hog", "Goroutines of main.main.func1 kept their P"},
+    {"idleps", "idle-ps", "Victims: main.main.func1"},
+    {"imbalance", "imbalance", "Of 12 goroutines of main.main.func1, created in main.main"},
+    {"io", "io", "in main.price main.go:25 -> net/http.Get", 1.862},
+    {"leak", "leak timeouts", "222 goroutines of main.query"},
+    {"lock", "lock", "waits for a lock in main.(*Cache).Get", 12.941},
+    {"polling", "polling", "main.consume main.go:34", 0.896},
+    {"pool", "pool", "in main.withConn main.go:14", 16.075},
+    {"rwlock", "lock", "Held by main.(*Config).Reload", 5.030},
+    {"service", "lock", "Held by main.save", 4.282},
+    {"slowtask", "slow-tasks", "sleep in main.loadFromStore", 1.862},
+    {"stage", "stage", "main.enrich", 5.901},
+    {"stopped", "stopped", "most by main.exportMetrics main.go:19"},
+    {"timeouts", "timeouts", "in main.fetch main.go:18", 115 * 0.007},
+};
+
+TEST(Suspicions, BeginWithTheCauseOfEachTrace) {
+  std::set<std::string> traces;
+  for (const auto& entry : std::filesystem::directory_iterator("testdata/diagnosis")) {
+    const std::string name = entry.path().filename().string();
+    if (absl::EndsWith(name, ".trace.zst")) traces.insert(name.substr(0, name.find('.')));
+  }
+  for (const Diagnosis& row : kDiagnoses) {
+    SCOPED_TRACE(row.trace);
+    EXPECT_EQ(traces.erase(row.trace), 1);
+    const TraceSummary summary = Summarize(absl::StrCat("../diagnosis/", row.trace, ".trace"));
+    const std::vector<TraceSummary::Suspicion> found = summary.Suspicions();
+    std::vector<absl::string_view> ids;
+    for (const TraceSummary::Suspicion& one : found) ids.push_back(SuspicionId(one.kind));
+    EXPECT_EQ(absl::StrJoin(ids, " "), row.suspicions);
+    if (found.empty()) continue;
+    const std::string text = SuspicionText(found[0], summary);
+    EXPECT_TRUE(absl::StrContains(text, row.text)) << text;
+    if (row.cost == 0) continue;
+    EXPECT_NEAR(static_cast<double>(found[0].Cost()), row.cost * 1e9, row.cost * 1e8);
+  }
+  EXPECT_TRUE(traces.empty()) << absl::StrJoin(traces, ", ");
+}
+
 // Jobs waited for 896 ms, as the program measured. A trace does not say when they came.
 TEST(Suspicions, NameTheLoopThatPollsForJobs) {
   const TraceSummary summary = Summarize("../diagnosis/polling.trace");
@@ -636,12 +819,14 @@ TEST(Suspicions, NameTheGoroutineThatHasMostOfTheWork) {
 TEST(Suspicions, AreNotRaisedByLoopsThatPace) {
   const Program::Stack sleep = {{1, "time.Sleep", "", 1}, {2, "main.load", "/src/main.go", 34}};
   const auto suspicions_of = [&](const std::function<int64_t(int64_t)>& length,
-                                 const std::function<int64_t(int64_t)>& run) {
+                                 const std::function<int64_t(int64_t)>& run, bool assists = false) {
     Program program;
     int64_t time = 10;
     for (int64_t i = 0; i < 40; ++i) {
       program.Wait(7, time, time + length(i), "sleep", sleep);
-      time += length(i) + run(i);
+      time += length(i);
+      if (assists && run(i) > 0) program.Assist(7, time, time + run(i));
+      time += run(i);
     }
     return SuspicionsOf(program.Summarize());
   };
@@ -651,6 +836,8 @@ TEST(Suspicions, AreNotRaisedByLoopsThatPace) {
   EXPECT_EQ(suspicions_of(same, [](int64_t /*i*/) { return 0; }), "");
   EXPECT_EQ(suspicions_of(same, [](int64_t /*i*/) { return 1; }), "");
   EXPECT_EQ(suspicions_of([](int64_t i) { return i % 2 == 0 ? 10 : 30; }, third), "");
+  // Mark assists take long by chance.
+  EXPECT_EQ(suspicions_of(same, third, /*assists=*/true), "");
   // Too seldom.
   EXPECT_EQ(suspicions_of(same, [](int64_t i) { return i % 10 == 0 ? 1 : 0; }), "");
 }
@@ -736,6 +923,47 @@ TEST(Suspicions, NameWaitsForTheNetwork) {
   // What delays this program's own answers is suspected elsewhere.
   EXPECT_EQ(Client(/*is_answered_here=*/true).OfConnection(), "");
   EXPECT_EQ(Client(/*is_answered_here=*/true).OfRequest(), "");
+}
+
+// Goroutine 9 of this program does something for 9 ms before it answers goroutine 7, which writes a
+// request before it waits unless it is a subscriber.
+std::string ServeSlowly(const std::function<void(int64_t begin, Program* program)>& work,
+                        bool asks = true) {
+  const auto call = [](absl::string_view name, absl::string_view function) {
+    return Program::Stack{{1, name, "", 1}, {2, function, "/src/main.go", 2}};
+  };
+  Program program;
+  for (int64_t i = 0; i < 25; ++i) {
+    const int64_t begin = 10 + 20 * i;
+    if (asks) program.Call(7, begin - 2, begin - 1, call("net.(*conn).Write", "main.fetch"));
+    program.Wait(9, begin - 5, begin - 1, "network", call("net.(*conn).Read", "main.serve"));
+    work(begin, &program);
+    program.Call(9, begin + 9, begin + 10, call("net.(*conn).Write", "main.serve"));
+    program.Wait(7, begin, begin + 10, "network", call("net.(*conn).Read", "main.fetch"));
+  }
+  return SuspicionsOf(program.Summarize());
+}
+
+TEST(Suspicions, NameSlowAnswersOfTheProgramItself) {
+  const Program::Stack load = {{3, "main.load", "/src/main.go", 3},
+                               {4, "main.serve", "/src/main.go", 4}};
+  Program::Stack sleep = load;
+  sleep.insert(sleep.begin(), {5, "time.Sleep", "/go/src/time/sleep.go", 1});
+  const auto sleeps = [&](int64_t begin, Program* program) {
+    program->Wait(9, begin, begin + 9, "sleep", sleep);
+  };
+  EXPECT_EQ(ServeSlowly(sleeps),
+            "io: 25 waits for the network in main.fetch main.go:2 -> net.(*conn).Read: 250 ms, p50 "
+            "10.0 ms, p99 10.0 ms, up to 10.0 ms. Answered in this program by main.serve "
+            "(100.0%), mostly sleep in main.load (90.0%). Victims: main.fetch.\n");
+  // Nobody asked for it.
+  EXPECT_EQ(ServeSlowly(sleeps, /*asks=*/false), "");
+  // It computes, or waits for others.
+  EXPECT_EQ(ServeSlowly([](int64_t /*begin*/, Program* /*program*/) {}), "");
+  EXPECT_EQ(ServeSlowly([&](int64_t begin, Program* program) {
+              program->Wait(9, begin, begin + 9, "chan receive", load, 1, load);
+            }),
+            "");
 }
 
 // Goroutine 5 accepts connections, and a goroutine for each waits for requests.

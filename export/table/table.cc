@@ -267,7 +267,7 @@ struct Narrowest {
   size_t other;
 };
 // From one to the next as long as they are not enough. The last text says most about a row.
-constexpr Narrowest kNarrowest[] = {{20, 18}, {20, 10}, {12, 10}};
+constexpr Narrowest kNarrowest[] = {{26, 24}, {20, 18}, {20, 10}, {12, 10}};
 constexpr size_t kWidest = 48;  // For a text that is not in the last column.
 
 // Returns the width of a line in which the last text has at most `last` characters, and no other

@@ -90,8 +90,10 @@ TEST(Table, CutsOtherTextsIfTheLastIsNotEnough) {
     return std::string(absl::StripSuffix(text, "\n"));
   };
   const auto cut = [](char c, size_t count) { return absl::StrCat("…", std::string(count, c)); };
-  EXPECT_EQ(line(80), absl::StrCat(names[0], "  ", names[1], "  ", cut('c', 20)));
-  // The widest gives way first. The last has at least 20 characters.
+  // The widest gives way first. The last has at least 26 characters,
+  EXPECT_EQ(line(85), absl::StrCat(names[0], "  ", names[1], "  ", cut('c', 25)));
+  EXPECT_EQ(line(80), absl::StrCat(cut('a', 24), "  ", names[1], "  ", cut('c', 25)));
+  // or 20 if others would have less than 24.
   EXPECT_EQ(line(70), absl::StrCat(cut('a', 22), "  ", cut('b', 22), "  ", cut('c', 19)));
   EXPECT_EQ(line(60), absl::StrCat(cut('a', 17), "  ", cut('b', 17), "  ", cut('c', 19)));
   // If that is not enough, all of them may become narrower.
@@ -118,8 +120,8 @@ TEST(Table, OmitsColumnsIfCuttingTextsIsNotEnough) {
     size_t name_width;
   };
   const Case cases[] = {{80, {}, 30},
-                        {50, {}, 20},
-                        {49, {"MINOR"}, 26},
+                        {56, {}, 26},
+                        {52, {"MINOR"}, 29},
                         {42, {"MINOR"}, 19},
                         {35, {"MINOR"}, 12},
                         {34, {"MINOR", "OTHER"}, 18},

@@ -117,7 +117,7 @@ struct TraceSummary {
       uint64_t count = 0;  // Waits, calls, runs, stops; 0 if they are not counted.
       int64_t time = 0;
 
-      // Culprits of kLock, places of kSlowTasks and kStage: what goroutines did: "Running",
+      // Culprits of kLock and kIo, places of kSlowTasks and kStage: what goroutines did: "Running",
       // "sleep". The `function` of a culprit is WaitHolder::holder, and `library` the innermost
       // function. Culprits of kSlowTasks have only this: "lock", "ready", "assists", "stopped".
       std::string reason = {};
@@ -125,7 +125,8 @@ struct TraceSummary {
 
     SuspicionKind kind = SuspicionKind::kLock;
 
-    // As GoInterval::reason; "" for syscalls. kSlowTasks: "task", "region" or "request".
+    // As GoInterval::reason; "" for syscalls. kSlowTasks: "task", "region" or "request". kIo:
+    // "network", or "network, of this program" for waits for what this program answers itself.
     std::string reason = {};
 
     // kPool, kLeak, kHog, kPolling, kImbalance, kStage: the function that the goroutines started
@@ -145,7 +146,7 @@ struct TraceSummary {
     // goroutines, how much longer one of them was busy than they were on average.
     Histogram lost;
 
-    // kTimeouts, kPool: the other waits in the same place. kIo: those for answers of this program.
+    // kTimeouts, kPool: the other waits in the same place. kIo: those that another peer ended.
     // kPolling: half of each other sleep. kImbalance: how long each of the goroutines was busy.
     // kSlowTasks: lengths.
     Histogram others;
@@ -163,6 +164,8 @@ struct TraceSummary {
     int64_t goroutine = -1;  // kHog, kImbalance: whose that was; -1 if unknown.
 
     uint64_t deadlines = 0;   // kTimeouts: how many of `lost` a context's deadline ended.
+    uint64_t asked = 0;       // kTimeouts: in how many of `lost` it waited for an answer.
+    uint64_t answered = 0;    // kTimeouts: the same of `others`; see WaitGroup::asked.
     uint64_t goroutines = 0;  // kPool: how many goroutines waited, up to 3.
 
     // kLeak: how many blocked after half of the trace. kSlowTasks: how many take more than four
@@ -174,11 +177,13 @@ struct TraceSummary {
     // Parts of the cost: kFewProcs: without the time for which goroutines waited that live long and
     // need little time; kAssists: in assists; kGc: in waits for cycles to begin or to end; kLock:
     // in waits that a reader of an RWMutex ended; kStage: in waits to send. kSlowTasks: the part of
-    // `peers` that other suspicions are about.
+    // `peers` that other suspicions are about. kIo: the part of `peers` in which those that answer
+    // slept, were in syscalls, or waited for the network themselves.
     int64_t own = 0;
 
     // kHog: what goroutines that started there waited, which is in kFewProcs. kLock: waits that a
-    // writer of an RWMutex ended. kSlowTasks: how long the slowest took, as far as is known.
+    // writer of an RWMutex ended. kSlowTasks: how long the slowest took, as far as is known. kIo:
+    // the waits in which it is known what those did that answered.
     // kStage: how long the goroutines waited for channels themselves.
     int64_t peers = 0;
 
@@ -190,7 +195,8 @@ struct TraceSummary {
     // the goroutines of kStage did meanwhile.
     std::vector<Part> places;
 
-    // kLock: who held it. kFewProcs: what ran. kStopped: what ran until the world stopped.
+    // kLock: who held it. kIo: who answered in this program. kFewProcs: what ran. kStopped: what
+    // ran until the world stopped.
     std::vector<Part> culprits;
     std::vector<Part> victims;  // Whose goroutines lost the time, as far as it is known.
 
@@ -248,7 +254,7 @@ struct TraceSummary {
   // out there, except for leaks.
   std::vector<Suspicion> candidates;
 
-  // Returns the candidates that are above the thresholds of their kind, which docs/analyses.md
+  // Returns the candidates that are above the thresholds of their kind, which docs/diagnosis.md
   // lists, in the same order.
   std::vector<Suspicion> Suspicions() const;
 

@@ -106,6 +106,12 @@ struct WaitGroup {
   Histogram durations;
   uint64_t clipped = 0;  // How many began before the trace or window, or ended after it.
 
+  // In how many of the receives and selects the goroutine waited for an answer: since its last one
+  // it had created another goroutine, or had woken one up from a receive or select. Counts those
+  // that a timer ended, or the goroutine that had been asked, as far as this happened in one
+  // generation of the trace.
+  uint64_t asked = 0;
+
   // The smallest ids of different goroutines that waited; the rest is kNone.
   static constexpr size_t kGoroutines = 3;
   std::array<GoId, kGoroutines> goroutines = {GoId::kNone, GoId::kNone, GoId::kNone};

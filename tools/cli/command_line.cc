@@ -83,8 +83,9 @@ bool FileExists(const std::string& path) {
 // flags of all commands: a flag with one name takes a value in all of them or in none.
 class ArgumentParser {
  public:
-  ArgumentParser(absl::Span<char* const> args, const CommandList& commands, CommandLine* line)
-      : args_(args), commands_(commands), line_(*line) {
+  ArgumentParser(absl::Span<char* const> args, const CommandList& commands, bool is_terminal,
+                 CommandLine* line)
+      : args_(args), commands_(commands), is_terminal_(is_terminal), line_(*line) {
     for (const auto& command : commands_) {
       for (Flag& flag : command->Flags()) all_flags_.push_back({command.get(), std::move(flag)});
     }
@@ -177,9 +178,16 @@ class ArgumentParser {
     flags_.push_back(std::move(flag));
   }
 
+  // Flags without a command are those of `events`, in scripts and elsewhere. Whoever types no more
+  // than the name of a file wants to know what is in it.
+  Command* DefaultCommand() const {
+    const bool wants_page = is_terminal_ && flags_.empty();
+    return wants_page ? FindCommand(commands_, "summary") : commands_.front().get();
+  }
+
   // The first name is the command, unless it follows "--" or is not the name of a command.
   absl::Status FindTheCommand() {
-    line_.command = commands_.front().get();
+    line_.command = DefaultCommand();
     if (before_dashes_ == 0) return absl::OkStatus();
     if (names_[0] == "help") {
       wants_help_ = true;
@@ -310,6 +318,7 @@ class ArgumentParser {
 
   const absl::Span<char* const> args_;
   const CommandList& commands_;
+  const bool is_terminal_;
   CommandLine& line_;
   std::vector<AnyFlag> all_flags_;
   size_t next_ = 0;
@@ -324,8 +333,8 @@ class ArgumentParser {
 }  // namespace
 
 absl::Status ParseCommandLine(absl::Span<char* const> args, const CommandList& commands,
-                              CommandLine* line) {
-  return ArgumentParser(args, commands, line).Parse();
+                              bool is_terminal, CommandLine* line) {
+  return ArgumentParser(args, commands, is_terminal, line).Parse();
 }
 
 absl::Span<const HelpItem> CommonFlags() {
@@ -359,7 +368,11 @@ std::string ProgramDescription(const CommandList& commands) {
       "compressed with zstd or gzip. A trace that was changed in transport, for example by CR LF "
       "line ends, UTF-16, base64, a hex dump, JSON, HTTP headers, or text before it, is read "
       "nevertheless, with a note.\n\n",
-      NamesOf(commands, /*only_several_files=*/true), " take several files, and directories.");
+      NamesOf(commands, /*only_several_files=*/true),
+      " take several files, and directories.\n\n"
+      "`gotrace-dump FILE` prints the summary on a terminal. To files and pipes, and with flags, "
+      "it "
+      "prints the events, as `events` always does.");
 }
 
 absl::string_view FirstExample(const Command& command) {
@@ -371,8 +384,7 @@ std::string ProgramHelp(const CommandList& commands) {
   std::string help = absl::StrCat("Usage: ", kProgramUsage, "\n\n");
   AppendWrapped(absl::StrCat(ProgramDescription(commands), "\n\nCommands:\n"), 0, 0, &help);
   for (const auto& command : commands) {
-    absl::StrAppendFormat(&help, "  %-10s %s%s\n", command->text().name, command->text().summary,
-                          command == commands.front() ? " (the default)" : "");
+    absl::StrAppendFormat(&help, "  %-10s %s\n", command->text().name, command->text().summary);
   }
   help.append("\nFor every command:\n");
   for (const HelpItem& flag : CommonFlags()) {

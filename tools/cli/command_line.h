@@ -26,9 +26,10 @@ struct CommandLine {
 };
 
 // Reads the arguments, without the program's name, into `*line`, and sets the flags of the command.
+// `is_terminal` says whether the output goes to a terminal, where files alone mean `summary`.
 // Returns an error that says what is wrong with the arguments.
 absl::Status ParseCommandLine(absl::Span<char* const> args, const CommandList& commands,
-                              CommandLine* line);
+                              bool is_terminal, CommandLine* line);
 
 // A flag or a variable, and its help.
 struct HelpItem {

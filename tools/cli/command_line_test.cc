@@ -15,6 +15,7 @@
 #include "absl/strings/str_split.h"
 #include "gotrace/library_version.h"
 #include "gotrace/reader_limits.h"
+#include "gotrace/trace_summary.h"
 #include "gtest/gtest.h"
 #include "tools/cli/commit.h"
 #include "tools/cli/instead.h"
@@ -32,7 +33,7 @@ class CommandLineTest : public testing::Test {
     for (std::string& arg : args) pointers.push_back(arg.data());
     line_ = CommandLine();
     commands_ = MakeCommands();  // Each command line begins with the defaults.
-    return ParseCommandLine(pointers, commands_, &line_);
+    return ParseCommandLine(pointers, commands_, is_terminal_, &line_);
   }
 
   void ExpectLine(const std::vector<std::string>& args, absl::string_view command,
@@ -85,6 +86,7 @@ class CommandLineTest : public testing::Test {
   }
 
   CommandList commands_ = MakeCommands();
+  bool is_terminal_ = false;
   CommandLine line_;
 };
 
@@ -96,6 +98,16 @@ TEST_F(CommandLineTest, Commands) {
     // A file may have the name of a command.
     ExpectLine(Words(name, {"info"}), name, {"info"});
   }
+}
+
+TEST_F(CommandLineTest, FilesAloneAreSummarizedOnATerminal) {
+  is_terminal_ = true;
+  ExpectLine({"f"}, "summary", {"f"});
+  ExpectLine({"-"}, "summary", {"-"});
+  ExpectLine({"--", "info"}, "summary", {"info"});
+  ExpectLine({"--jobs=1", "f"}, "events", {"f"});
+  ExpectLine({"events", "f"}, "events", {"f"});
+  ExpectError({}, kNoFile);
 }
 
 // The first table of docs/commands.md has rows such as "| [tasks, regions](analyses.md) | ... |".
@@ -174,6 +186,8 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"until", "2s"},
                                                      {"profile type", "sync"},
                                                      {"func", "main.main"},
+                                                     {"stack", "main.*"},
+                                                     {"reason", "select"},
                                                      {"view", "thread"},
                                                      {"task", "1"},
                                                      {"scheduling", "generic"},
@@ -227,11 +241,15 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
     for (const Flag& flag : command->Flags()) {
       SCOPED_TRACE(absl::StrCat(name, " ", flag.Spelling()));
       // `path` is of one of these.
-      const std::set<absl::string_view> path_choices = {"task", "g", "type", "region"};
+      const std::set<absl::string_view> path_choices = {"task", "g",   "type", "region",
+                                                        "func", "min", "max",  "worst"};
       const bool is_choice = name == "path" && path_choices.contains(flag.name);
       std::vector<std::string> args =
           is_choice ? std::vector<std::string>{name, "f"} : Words(name, {"f"});
       if (flag.name == "related") args.push_back("--g=1");
+      if (name == "goroutines" && (flag.name == "state" || flag.name == "stack")) {
+        args.push_back("--at=1s");
+      }
       // Of several values that it may need, the first.
       const absl::string_view needs = flag.needs.substr(0, flag.needs.find('|'));
       if (!needs.empty()) args.push_back(absl::StrCat("--", needs));
@@ -584,6 +602,29 @@ TEST_F(CommandLineTest, HelpIsWhole) {
     // Examples are not wrapped.
     EXPECT_LE(line.size(), absl::StrContains(line, "gotrace-dump ") ? 100u : 80u) << line;
     EXPECT_FALSE(absl::EndsWith(line, " ")) << line;
+  }
+}
+
+// The table in docs/diagnosis.md has a row for each suspicion, with its command, and there is a
+// section about it.
+TEST_F(CommandLineTest, DocumentedSuspicionsAreThoseOfTheSummary) {
+  std::ostringstream text;
+  text << std::ifstream("docs/diagnosis.md").rdbuf();
+  const std::string document = text.str();
+  std::set<std::string> rows;
+  for (const absl::string_view line : absl::StrSplit(document, '\n')) {
+    if (absl::StartsWith(line, "| [`")) rows.emplace(line);
+  }
+  EXPECT_EQ(rows.size(), kSuspicionKindEnd);
+  for (size_t i = 0; i < kSuspicionKindEnd; ++i) {
+    const auto kind = static_cast<SuspicionKind>(i);
+    const absl::string_view id = SuspicionId(kind);
+    const std::string begin = absl::StrCat("| [`", id, "`](#", id, ") |");
+    const std::string end = absl::StrCat(" | `", SuspicionCommand(kind), "` |");
+    EXPECT_TRUE(std::any_of(rows.begin(), rows.end(), [&](const std::string& row) {
+      return absl::StartsWith(row, begin) && absl::EndsWith(row, end);
+    })) << begin;
+    EXPECT_TRUE(absl::StrContains(document, absl::StrCat("\n## ", id, "\n"))) << id;
   }
 }
 

@@ -78,7 +78,7 @@ constexpr CommandText kText = {
         "and stacks are printed as ?string#12 and ?stack#7. An event that waits for a lost one is "
         "printed last in its generation; it keeps its time, so times may go backwards there.",
     .examples =
-        "  gotrace-dump trace.out\n"
+        "  gotrace-dump events trace.out | less\n"
         "  gotrace-dump events --kind=StateTransition --g=42 trace.out\n"
         "  gotrace-dump events --from=1.5s --to=1500.2ms --format=json --stacks trace.out\n"
         "  gotrace-dump events --kind=Log --format=json traces/ | jq -r .file | uniq -c\n"

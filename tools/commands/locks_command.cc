@@ -343,6 +343,7 @@ class LocksCommand final : public TableCommand {
         .Add("", "VICTIMS", kNone, [](Row r) { return LargestOf(r.victims); })
         .Add("victims", "", kNone, [](Row r) { return PartsJson("start", false, r.victims); })
         .Add("tasks", "", kNone, [](Row r) { return PartsJson("type", false, r.tasks); })
+        .Minor({"VICTIMS"})
         .ToTable();
   }
 

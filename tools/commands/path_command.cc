@@ -360,6 +360,7 @@ Table PieceTable(absl::Span<const PathPiece> pieces,
                         [key_of](Row p) { return p.is_stopped ? "" : UpTo(p.state, key_of(p)); }))
       .Add("region", "", kNone, [&interner](Row p) { return interner.String(p.region); })
       .Add(PlaceColumns("", interner, &PathPiece::stack))
+      .Minor({"DEPTH"})
       .ToTable();
 }
 

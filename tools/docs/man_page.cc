@@ -184,8 +184,7 @@ std::string ProgramManPage(const CommandList& commands, absl::string_view date) 
   page.Section("DESCRIPTION");
   page.Paragraphs(ProgramDescription(commands));
   page.Section("COMMANDS");
-  page.Paragraphs(absl::StrCat("The default command is ", commands.front()->text().name,
-                               ". Each command has a page of its own, with its flags."));
+  page.Paragraphs("Each command has a page of its own, with its flags.");
   for (const auto& command : commands) {
     const CommandText& text = command->text();
     page.Item(PageReference(absl::StrCat("gotrace-dump-", text.name)), text.summary);
