@@ -59,9 +59,10 @@ void CheckHead(absl::string_view head) {
   const std::optional<HttpRequest> request = ParseHttpRequest(head);
   if (!request.has_value()) return;
   FUZZ_CHECK(FindHttpHead(head) != 0, "");
-  const PageServer server("0123456789abcdef0123456789abcdef", {}, [](absl::string_view, const auto&) {
-    return ViewAnswer{200, "text/plain", "secret"};
-  });
+  const PageServer server("0123456789abcdef0123456789abcdef", {},
+                          [](absl::string_view, const auto&) {
+                            return ViewAnswer{200, "text/plain", "secret"};
+                          });
   const HttpAnswer answer = server.Answer(*request);
   FUZZ_CHECK(answer.status != 200 ||
                  absl::string_view(head).find("0123456789abcdef") != absl::string_view::npos,

@@ -51,7 +51,8 @@ void AddIncluded(const std::string& name, std::set<std::string>* names) {
 // A program needs one header for each thing that it does.
 TEST(PublicHeaders, AreIncludedByThoseOfATask) {
   std::set<std::string> included;
-  for (const absl::string_view task : {"read", "validate", "repair", "analyze", "export", "sql"}) {
+  for (const absl::string_view task :
+       {"read", "validate", "repair", "write", "analyze", "export", "sql", "trace_view"}) {
     AddIncluded(absl::StrCat("gotrace/", task, ".h"), &included);
   }
   std::set<std::string> others;

@@ -97,7 +97,9 @@ TEST(Overview, HasTheTimesOfPsAndGoroutines) {
     absl::StatusOr<Reader> reader = Reader::FromBytes(bytes);
     ASSERT_TRUE(reader.ok());
     const std::unique_ptr<Sink> sink = MakeSink();
-    AnalysisSink procs([](Interner*) { return std::make_unique<ProcStats>(EventFilter()); }, {});
+    AnalysisSink procs(
+        [](Interner* interner) { return std::make_unique<ProcStats>(interner, EventFilter()); },
+        {});
     TrackedTrace tracked;
     ASSERT_TRUE(ReadInto(*reader, {sink.get(), &procs, &tracked.tracker}).ok());
     const Overview& overview = sink->analysis();

@@ -339,7 +339,9 @@ TEST(TraceView, ShowsWhatIsLeftOfABrokenTrace) {
     EXPECT_EQ(TextOf(*trace, "complete"), "true");
     EXPECT_TRUE(absl::EndsWith(TextOf(*trace, "fault"),
                                repairs ? "; all is well" : "; everything before that is shown"));
-    if (repairs) EXPECT_EQ(TextOf(*trace, "events"), "305");
+    if (repairs) {
+      EXPECT_EQ(TextOf(*trace, "events"), "305");
+    }
     EXPECT_EQ((*view)->Answer("strip").status, 200);
   }
 }

@@ -168,7 +168,7 @@ TEST_F(CommandAnswersTest, ReadTimesAsFlagsDo) {
 TEST_F(CommandAnswersTest, SaveFilesAndEvents) {
   EXPECT_TRUE(absl::StartsWith(Ask("save", {{"format", "pprof"}}).body, "\x1f\x8b"));
   EXPECT_FALSE(Ask("save", {{"format", "perfetto"}}).body.empty());
-  EXPECT_TRUE(absl::StrContains(Ask("save", {{"format", "folded"}}).body, "main.main 251649\n"));
+  EXPECT_TRUE(absl::StrContains(Ask("save", {{"format", "folded"}}).body, "main.main 246657\n"));
   EXPECT_TRUE(absl::StrContains(Ask("save", {{"format", "text"}}).body, "M=-1 P=-1 G=-1 Sync"));
   const ViewAnswer events = Ask("events", {{"limit", "1"}, {"format", "json"}});
   EXPECT_EQ(events.media_type, "application/x-ndjson");
