@@ -151,8 +151,9 @@ CommandAnswers::Result CommandAnswers::Run(std::vector<std::string> words,
   const Turn turn(*this, keep_going);
   CommandLine line;
   Result output = {.status = turn.status(), .bytes = ""};
-  if (output.status.ok())
+  if (output.status.ok()) {
     output.status = ParseCommandLine(args, commands, /*is_terminal=*/false, &line);
+  }
   if (!output.status.ok()) return output;
   if (line.command == nullptr) {
     output.status = absl::InvalidArgumentError("not a request for an answer");
