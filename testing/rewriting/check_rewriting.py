@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs trim, select, split, join and anonymise with random arguments, and reads the results with Go's own tool.
 
-    check_rewriting.py [--uses=N] [--seed=N] [--go-trace=COMMAND] GOTRACE_DUMP DIR...
+    check_rewriting.py [--uses=N] [--seed=N] [--max-bytes=N] [--go-trace=COMMAND] GOTRACE_DUMP DIR...
 
 DIR has traces, which may be compressed with zstd. Each result must be a trace that `validate --strictness=go` accepts
 and of which COMMAND -d=parsed (by default `go tool trace -d=parsed`) prints the same events as gotrace-dump. It must
@@ -85,7 +85,8 @@ class Checker:
         # Texts of traces need not be UTF-8, and are compared as they are.
         result = subprocess.run([self.dump, *map(str, command)], capture_output=True, encoding="latin-1", check=False)
         if result.returncode not in codes:
-            raise Failure(f"{shlex.join(map(str, command))}: exit code {result.returncode}: {result.stderr}{result.stdout[:2000]}")
+            printed = result.stderr + result.stdout[:2000]
+            raise Failure(f"{shlex.join(map(str, command))}: exit code {result.returncode}: {printed}")
         return result.stdout
 
     def check(self, trace):
