@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs trim, select, split, join and anonymise with random arguments, and reads the results with Go's own tool.
 
-    check_rewriting.py [--uses=N] [--seed=N] [--go-trace=COMMAND] GOTRACE_DUMP DIR...
+    check_rewriting.py [--uses=N] [--seed=N] [--max-bytes=N] [--go-trace=COMMAND] GOTRACE_DUMP DIR...
 
 DIR has traces, which may be compressed with zstd. Each result must be a trace that `validate --strictness=go` accepts
 and of which COMMAND -d=parsed (by default `go tool trace -d=parsed`) prints the same events as gotrace-dump. It must
@@ -85,7 +85,8 @@ class Checker:
         # Texts of traces need not be UTF-8, and are compared as they are.
         result = subprocess.run([self.dump, *map(str, command)], capture_output=True, encoding="latin-1", check=False)
         if result.returncode not in codes:
-            raise Failure(f"{shlex.join(map(str, command))}: exit code {result.returncode}: {result.stderr}{result.stdout[:2000]}")
+            printed = result.stderr + result.stdout[:2000]
+            raise Failure(f"{shlex.join(map(str, command))}: exit code {result.returncode}: {printed}")
         return result.stdout
 
     def check(self, trace):
@@ -122,6 +123,10 @@ class Checker:
             return
         inside = [[event for event in without_repeated(some) if begin <= event.time <= end]
                   for some in (events, original)]
+        # The second and third part of a switch to another goroutine are left out if the first is before the window.
+        parts = len(inside[1]) - len(inside[0])
+        if parts in (1, 2):
+            del inside[1][:parts]
         expect_equal(*map(texts, inside), "the window")
 
     def select(self, trace, original, salvages):
@@ -162,7 +167,8 @@ class Checker:
                 found = event.kind == "StateTransition" and TRANSITION.match(event.rest)
                 if found and found[1] == "GoID" and keeps(int(found[2])):
                     result.append(f"{event.time} {event.thread} {event.proc} {found[0]}")
-                elif event.kind in ("Log", "RegionBegin", "RegionEnd", "TaskBegin", "TaskEnd", "StackSample"):
+                # The end of a task has its type only if its begin is kept.
+                elif event.kind in ("Log", "RegionBegin", "RegionEnd", "TaskBegin", "StackSample"):
                     if event.goroutine >= 0 and keeps(event.goroutine):
                         result.append(event.text)
             return result
@@ -216,8 +222,9 @@ class Checker:
                       + (TRANSITION.match(event.rest) or [""])[0] for event in some]
                      for some, by in ((events, shift), (kept, 0))]
             expect_equal(*shown, "the anonymised trace")
-        # A text of a part that is replaced may be the same as one of a part that stays.
-        if set(parts) >= set(ALL_PARTS[:6]):
+        # A text of a part that is replaced may be the same as one of a part that stays, and damage may make a file of
+        # the name of a function.
+        if not salvages and set(parts) >= set(ALL_PARTS[:6]):
             self.expect_no_secret(out.read_bytes(), table.read_bytes())
 
     def expect_no_secret(self, trace, table):
