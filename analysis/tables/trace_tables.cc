@@ -68,6 +68,9 @@ class TraceTables::Impl {
  private:
   // Processes a kSync event. Returns whether it begins a generation rather than ending the trace.
   bool AddSync(const Event& event);
+  void SetClock(const ClockSnapshot& snapshot) {
+    output_.SetWallOffset(Between(snapshot.trace_time, absl::ToUnixNanos(snapshot.wall)));
+  }
   void AddOther(const Event& event);
   void AddEventsRow(const Event& event);
   void FillDetails(const Event& event, internal::EventsRow* row);
@@ -117,7 +120,9 @@ TraceTables::Impl::Impl(const Reader* reader, TableOptions options, TableConsume
       // All columns but those that AddEventsRow() fills by itself.
       wants_details_(output_.Wants(
           TableId::kEvents, ~ColumnBits(TableId::kEvents, {"time_ns", "kind", "type", "generation",
-                                                           "offset", "g", "p", "m", "fault"}))) {}
+                                                           "offset", "g", "p", "m", "fault"}))) {
+  if (options_.clock_snapshot.has_value()) SetClock(*options_.clock_snapshot);
+}
 
 void TraceTables::Impl::Add(absl::Span<const Event> events) {
   if (events.empty()) return;
@@ -143,8 +148,7 @@ void TraceTables::Impl::Add(absl::Span<const Event> events) {
 bool TraceTables::Impl::AddSync(const Event& event) {
   const Sync sync = event.sync();
   if (sync.clock_snapshot.has_value() && !output_.WallTime(begin_).has_value()) {
-    output_.SetWallOffset(
-        Between(sync.clock_snapshot->trace_time, absl::ToUnixNanos(sync.clock_snapshot->wall)));
+    SetClock(*sync.clock_snapshot);
   }
   bytes_ = event.offset();
   allocs_.Add(event);

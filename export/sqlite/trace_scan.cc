@@ -103,16 +103,23 @@ TableOptions TraceScan::OptionsOf(const SqliteTrace& trace) const {
   options.stack_ids_without_pc = options_.stack_ids_without_pc;
   options.source = trace.source;
   options.number = trace.number;
+  options.clock_snapshot = clock_snapshot_;
   return options;
 }
 
-absl::StatusOr<Reader> TraceScan::OpenReader(std::unique_ptr<ByteSource> source) const {
+absl::StatusOr<Reader> TraceScan::OpenReader(std::unique_ptr<ByteSource> source) {
+  clock_snapshot_.reset();
   if (first_time_.has_value()) {
     // There is no index of compressed input, or of a pipe.
     const absl::StatusOr<TraceIndex> index = TraceIndex::Build(*source);
     const size_t generation =
         index.ok() && index->status().ok() ? index->FindTime(*first_time_) : 0;
-    if (generation > 0) return Reader::OpenAt(*source, *index, generation, options_.reader);
+    if (generation > 0) {
+      for (const TraceIndex::Generation& one : index->generations()) {
+        if (!clock_snapshot_.has_value()) clock_snapshot_ = one.clock_snapshot;
+      }
+      return Reader::OpenAt(*source, *index, generation, options_.reader);
+    }
   }
   return Reader::FromSource(std::move(source), options_.reader);
 }

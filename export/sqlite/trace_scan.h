@@ -50,7 +50,7 @@ class TraceScan {
   // Reports the end of the trace that was opened last.
   void EndTrace(const absl::Status& status, const Losses& losses);
 
-  absl::StatusOr<Reader> OpenReader(std::unique_ptr<ByteSource> source) const;
+  absl::StatusOr<Reader> OpenReader(std::unique_ptr<ByteSource> source);
   TableOptions OptionsOf(const SqliteTrace& trace) const;
 
   // Returns whether no later event of the trace can add a row that meets the conditions.
@@ -63,6 +63,8 @@ class TraceScan {
   const std::vector<RowCondition> conditions_;
   EventFilter events_;                 // The conditions as a filter, for the table of events.
   std::optional<int64_t> first_time_;  // Earlier rows and events are not needed.
+  // TableOptions::clock_snapshot of the trace that is open.
+  std::optional<ClockSnapshot> clock_snapshot_;
   std::optional<int64_t> last_time_;   // Later rows are not wanted.
   size_t next_trace_ = 0;
   std::optional<Reader> reader_;

@@ -157,6 +157,9 @@ struct TableOptions {
   // How many rows to collect before they are given to the consumer.
   size_t rows = 4096;
 
+  // The first clock snapshot of the trace, if reading begins in a later generation.
+  std::optional<ClockSnapshot> clock_snapshot = std::nullopt;
+
   // The contents of the table `traces`.
   std::string source = {};
   std::optional<std::string> service = std::nullopt;
