@@ -242,6 +242,8 @@ TEST_F(CommandLineTest, EachFlagIsAccepted) {
                                                      {"also", "times"},
                                                      {"keep", "^main"},
                                                      {"map", "map.tsv"},
+                                                     {"port", "8080"},
+                                                     {"max-size", "5M"},
                                                      {"max-per-check", "3"}};
   for (const auto& command : MakeCommands()) {
     const std::string name(command->text().name);
@@ -442,8 +444,8 @@ TEST_F(CommandLineTest, ErrorsOfFlagsOfOtherCommands) {
                            ", not of `info`; other commands have --json"));
   ExpectError(
       {"wire", "-o", "x", "f"},
-      "-o is a flag of `assemble`, `repair`, `convert`, `path`, `profile` and `tables`, not of "
-      "`wire`");
+      "-o is a flag of `assemble`, `repair`, `trim`, `select`, `split`, `join`, `anonymise`, "
+      "`convert`, `path`, `profile`, `tables` and `report`, not of `wire`");
   ExpectError({"info", "f", "--limit=1"}, "--limit is a flag of `events`, not of `info`");
 }
 

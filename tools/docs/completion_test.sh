@@ -11,7 +11,7 @@ cases="
 gotrace-dump pro                              | procs profile
 gotrace-dump sum                              | summary
 gotrace-dump in                               | info input.trace
-gotrace-dump tr                               | trace.out
+gotrace-dump tr                               | trace.out trim
 gotrace-dump he                               | heap help
 gotrace-dump help pro                         | procs profile
 gotrace-dump help inp                         |
@@ -26,7 +26,7 @@ gotrace-dump wire --kin                       |
 gotrace-dump --g=3 info --salv                | --salvage
 gotrace-dump --g 3 gor                        | goroutines
 gotrace-dump --salvage gor                    | goroutines
-gotrace-dump -o x rep                         | repair
+gotrace-dump -o x rep                         | repair report
 gotrace-dump --kind=Ta                        | TaskBegin TaskEnd
 gotrace-dump --kind Ta                        | TaskBegin TaskEnd
 gotrace-dump --kind=Log,TaskB                 | TaskBegin
