@@ -33,9 +33,9 @@ constexpr size_t kMaxLanes = 256;
 
 // How many places, long waits among them, spans of Ps, and types of tasks and of regions have their
 // details in a report.
-constexpr size_t kPlaces = 16;
-constexpr size_t kWaits = 10;
-constexpr size_t kSpans = 40;
+constexpr size_t kPlaces = 8;
+constexpr size_t kWaits = 5;
+constexpr size_t kSpans = 12;
 constexpr size_t kTypes = 8;
 
 // How many goroutines of these places have their critical paths, which may be long.
