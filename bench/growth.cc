@@ -76,7 +76,7 @@ constexpr absl::string_view kCommands[] = {
     "validate --jobs=1 IN",
     "validate --jobs=1 --json IN",
     "repair -o OUT IN",
-    "trim --from=1us -o OUT IN",
+    "trim --from=0s -o OUT IN",
     "select --g=1 --with-wakers -o OUT IN",
     "split --generations=1 -o OUT IN",
     "join -o OUT IN",

@@ -15,7 +15,8 @@ RepairedGeneration::Clock GenerationClocks::Set(std::optional<uint64_t> frequenc
   if (frequency.has_value()) frequency_ = frequency;
   content->frequency = frequency_.value_or(EventEncoder::kNanoseconds);
   if (version_ < Version::kGo125) return clock;
-  if (snapshot.has_value()) {
+  // Go's validator refuses clocks at zero, which damage may leave.
+  if (snapshot.has_value() && snapshot->mono != 0 && snapshot->trace_time != 0) {
     has_snapshot_ = true;
     last_ = snapshot;
   } else {
