@@ -246,6 +246,8 @@ TEST(TraceWriter, WritesEachCaseUpToItsFault) {
     SCOPED_TRACE(name);
     // These statuses are not on the thread of the syscall.
     if (absl::StrContains(name, "/go-status-syscall-")) return;
+    // A clock at zero is not known, so that another one is written.
+    if (absl::StrContains(name, "/clock-snapshot-zero")) return;
     const Written written = Rewrite(bytes, {.lenient = true});
     ExpectEventsBeforeFault(bytes, written);
     unchanged += written.counts.statuses_added + written.counts.events_added == 0;

@@ -78,8 +78,24 @@ struct StateSpan {
   int64_t begin = 0;
   int64_t end = 0;
   int64_t proc_until = 0;
+
+  // The stops in it, in order of time, and the first one that has not ended at the last time that
+  // AddStateSpan() was called with; and the sums of those from that one on, so that regions that
+  // begin or end in a long run take no longer if it has many stops.
   std::vector<StopPart> stops;
+  size_t next_stop = 0;
+  NamedTimes rest_of_stops;
 };
+
+// Leaves out the stops that have ended at `time`, which is not earlier than in the last call,
+// except in a damaged trace.
+void SkipStops(int64_t time, StateSpan* state_span) {
+  size_t& next = state_span->next_stop;
+  for (; next < state_span->stops.size() && state_span->stops[next].end <= time; ++next) {
+    const StopPart& stop = state_span->stops[next];
+    state_span->rest_of_stops.Add(stop.reason, Between(stop.end, stop.begin));
+  }
+}
 
 NestedTimes::Differences Listed(const NamedTimes& times) { return {times.begin(), times.size()}; }
 
@@ -135,16 +151,23 @@ struct Data {
 // Adds the time of `state_span` from `begin` on to `times`, and to the members `blocked` and
 // `stopped` of `named`.
 template <class Named>
-void AddStateSpan(const StateSpan& state_span, int64_t begin, ExecutionTimes* times, Named* named) {
+void AddStateSpan(StateSpan& state_span, int64_t begin, ExecutionTimes* times, Named* named) {
   begin = std::max(begin, state_span.begin);
   if (begin >= state_span.end) return;
   const int64_t duration = Between(begin, state_span.end);
+  SkipStops(begin, &state_span);
   int64_t stopped = 0;
-  for (const StopPart& stop : state_span.stops) {
-    if (stop.end <= begin) continue;
-    const int64_t time = Between(std::max(begin, stop.begin), stop.end);
+  const bool has_stops = state_span.next_stop < state_span.stops.size();
+  for (const NamedTime& rest : state_span.rest_of_stops) {
+    if (!has_stops) break;
+    const StopPart& next = state_span.stops[state_span.next_stop];
+    int64_t time = rest.time;
+    if (next.reason == rest.name) {
+      SubtractTime(std::max<int64_t>(Between(next.begin, begin), 0), &time);
+    }
+    if (time == 0) continue;
     AddTime(time, &stopped);
-    named->stopped.Add(stop.reason, time);
+    named->stopped.Add(rest.name, time);
   }
   switch (state_span.state) {
     case GoState::kRunning:
@@ -241,6 +264,7 @@ void MapIds(const InternerMap& ids, uint64_t first_number, KnownRegion* region) 
 void MapIds(const InternerMap& ids, uint64_t first_number, Data* data) {
   data->last.reason = ids(data->last.reason);
   for (StopPart& stop : data->last.stops) stop.reason = ids(stop.reason);
+  data->last.rest_of_stops = internal::WithIds(ids, data->last.rest_of_stops);
   data->named.MapIds(ids);
   data->ranges.MapIds(ids);
   data->open_regions.MapIds(ids);
@@ -481,10 +505,17 @@ void TaskStats::Impl::AddGoroutine(const GoInterval& interval) {
     data.early_marks.assign(data.marks.begin(), begin);
     data.marks.erase(data.marks.begin(), begin);
   }
-  data.last = {interval.state, interval.reason,     interval.begin,
-               interval.end,   interval.proc_until, {}};
+  data.last = {interval.state,
+               interval.reason,
+               interval.begin,
+               interval.end,
+               interval.proc_until,
+               {},
+               0,
+               {}};
   interval.ForEachStop([&](int64_t begin, int64_t end, const StopSpan& stop) {
     data.last.stops.push_back({begin, end, stop.reason});
+    data.last.rest_of_stops.Add(stop.reason, Between(begin, end));
   });
   AddStateSpan(data.last, interval.begin, &data.times, &data.named);
   if (!data.marks.empty()) ResolveKnown(&data);
