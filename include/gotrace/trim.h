@@ -6,7 +6,7 @@
 //   auto out = gotrace::SinkToFile("window.trace");
 //   …
 //   absl::StatusOr<gotrace::TrimmedTrace> trimmed =
-//       gotrace::TrimTrace(*std::move(source), window, {}, out->get());
+//       gotrace::TrimTrace(std::move(source).value(), window, {}, out->get());
 //   if (trimmed.ok()) status = (*out)->Finish();
 #ifndef GOTRACE_TRIM_H_
 #define GOTRACE_TRIM_H_
