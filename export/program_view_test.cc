@@ -339,7 +339,7 @@ TEST(ProgramViewTest, CountersOfAGenerationHaveNoStatusesOfTheNext) {
   Recorder program;
   program.Change(EventType::kGoStatus, 1, GoState::kUndetermined, GoState::kRunning);  // 20
   program.Wait(200'000);
-  program.Change(EventType::kGoBlock, 1, GoState::kRunning, GoState::kWaiting, 1);     // 200'030
+  program.Change(EventType::kGoBlock, 1, GoState::kRunning, GoState::kWaiting, 1);  // 200'030
   program.Wait(200'000);
   program.Change(EventType::kGoUnblock, 1, GoState::kWaiting, GoState::kRunnable, 1);  // 400'040
   program.Add(EventBuilder::MakeSync(2));                                              // 400'050

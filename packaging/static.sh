@@ -55,7 +55,7 @@ expect() {
 version=$(packaging/version.sh)
 expect "gotrace-dump $version" --version
 expect "goroutines   15" info go1.27-annotations.trace.zst
-expect "main.sweep.func1" goroutines --jobs=2 go1.27-gc.trace.zst
+expect "sweep.func1" goroutines --jobs=2 go1.27-gc.trace.zst
 expect "sound" validate --jobs=2 go1.27-gc.trace.zst go1.27-annotations.trace.zst
 # The local time, without a database of time zones.
 GOTRACE_TRACE2=1 TZ=Europe/Berlin expect "version $version" info go1.27-annotations.trace.zst

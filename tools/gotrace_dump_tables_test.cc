@@ -245,8 +245,8 @@ TEST_F(TablesCommandTest, PutsStacksOfSeveralBuildsTogether) {
   EXPECT_EQ(common, std::vector<std::string>{"stack_id"});
   // They are those of queries, too.
   const auto queried = [&](const std::string& flag) {
-    const std::vector<std::string> lines = Lines(DumpOutput(
-        {"sql", "--format=csv", flag, gc_, "SELECT DISTINCT stack_id FROM stacks"}));
+    const std::vector<std::string> lines = Lines(
+        DumpOutput({"sql", "--format=csv", flag, gc_, "SELECT DISTINCT stack_id FROM stacks"}));
     return std::set<std::string>(lines.begin(), lines.end());
   };
   EXPECT_EQ(queried("--stack-id=pc"), with_pc);

@@ -65,7 +65,7 @@ class TraceScan {
   std::optional<int64_t> first_time_;  // Earlier rows and events are not needed.
   // TableOptions::clock_snapshot of the trace that is open.
   std::optional<ClockSnapshot> clock_snapshot_;
-  std::optional<int64_t> last_time_;   // Later rows are not wanted.
+  std::optional<int64_t> last_time_;  // Later rows are not wanted.
   size_t next_trace_ = 0;
   std::optional<Reader> reader_;
   std::unique_ptr<TraceTables> tables_;

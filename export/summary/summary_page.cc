@@ -497,10 +497,10 @@ std::string SuspicionText(const Suspicion& s, const TraceSummary& summary) {
     case SuspicionKind::kStopped:
       return StoppedText(s, summary);
     case SuspicionKind::kIo:
-      return absl::StrCat(
-          count, count == 1 ? " wait" : " waits", " for the network in ", place, ": ", cost,
-          ", p50 ", p50, ", p99 ", FormatNanoseconds(Signed(s.lost.Quantile(0.99))), ", up to ",
-          max, ".", CulpritsText("Answered in this program by", s, s.peers), VictimsText(s));
+      return absl::StrCat(count, count == 1 ? " wait" : " waits", " for the network in ", place,
+                          ": ", cost, ", p50 ", p50, ", p99 ",
+                          FormatNanoseconds(Signed(s.lost.Quantile(0.99))), ", up to ", max, ".",
+                          CulpritsText("Answered in this program by", s, s.peers), VictimsText(s));
     case SuspicionKind::kPolling:
       return absl::StrCat(
           "Goroutines of ", NameOrUnknown(s.start), " sleep ",
