@@ -14,6 +14,7 @@
 #include "gotrace/select.h"
 #include "gotrace/split.h"
 #include "gotrace/trim.h"
+#include "parser/event/trace_clock.h"
 #include "testing/test_util.h"
 
 namespace gotrace::internal {
@@ -97,7 +98,8 @@ void RunTarget(absl::string_view input) {
     selection.with_wakers = hash % 2 == 0;
     selection.drops = hash % 3 == 0;
     CheckSelect(input, selection, options);
-    const int64_t length = std::max<int64_t>(1, window.filter.times.to - window.filter.times.from);
+    const int64_t length = std::max<int64_t>(
+        1, TraceClock::Subtract(window.filter.times.to, window.filter.times.from));
     CheckSplit(input, {.every = absl::Nanoseconds(length)}, options);
     CheckSplit(input, {.generations = 1}, options);
   }
