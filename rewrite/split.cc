@@ -7,6 +7,7 @@
 #include "gotrace/split.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -68,14 +69,15 @@ class Splitter {
  private:
   absl::Status Add(const Event& event, TraceWriterImpl* writer) {
     const bool begins = event.kind() == EventKind::kSync;
-    if (!next_.has_value()) next_ = TraceClock::Add(event.time(), Every());
+    if (!next_.has_value()) next_ = EndOf(event.time());
     std::optional<int64_t> cut;
     if (begins && IsFull()) cut = event.time();
     if (Every() > 0 && event.time() >= *next_ && !writer->Continues(event)) {
       // Pieces without events are left out.
       const int64_t late = TraceClock::Subtract(event.time(), *next_) % Every();
-      next_ = TraceClock::Add(event.time() - late, Every());
-      if (has_events_) cut = event.time() - late;
+      const int64_t begin = TraceClock::Subtract(event.time(), late);
+      next_ = EndOf(begin);
+      if (has_events_) cut = begin;
     }
     if (cut.has_value()) {
       absl::Status status = Cut(*cut, !is_first_ && !begins, writer);
@@ -88,6 +90,12 @@ class Splitter {
   }
 
   int64_t Every() const { return absl::ToInt64Nanoseconds(options_.every); }
+
+  // Returns the end of a piece that begins then. A length may be any.
+  int64_t EndOf(int64_t begin) const {
+    constexpr int64_t kLast = std::numeric_limits<int64_t>::max();
+    return begin > kLast - Every() ? kLast : TraceClock::Add(begin, Every());
+  }
 
   bool IsFull() const {
     if (generations_ == 0) return false;
