@@ -73,34 +73,6 @@ bool SendAnswer(int fd, const HttpAnswer& answer, bool has_body, bool keeps_conn
   return SendAll(fd, head);
 }
 
-}  // namespace
-
-struct HttpServer::Connections {
-  std::mutex mutex;
-  std::condition_variable has_ended;
-  int count = 0;
-  std::atomic<bool> is_stopped = false;
-
-  // Waits until there are at most `most` connections.
-  void WaitForAtMost(int most) {
-    std::unique_lock lock(mutex);
-    has_ended.wait(lock, [&] { return count <= most; });
-  }
-
-  // Waits until `fd` can be read; returns false if the server ends meanwhile, or at the deadline.
-  bool WaitFor(int fd, absl::Time deadline) const {
-    pollfd waited = {.fd = fd, .events = POLLIN, .revents = 0};
-    while (!is_stopped && absl::Now() < deadline) {
-      const int ready = poll(&waited, 1, kLook);
-      if (ready > 0) return true;
-      if (ready < 0 && errno != EINTR) return false;
-    }
-    return false;
-  }
-
-  void Serve(int fd, const Handler& handler) const;
-};
-
 // Looks now and then whether the client of a request is gone, or the server ends.
 class KeepGoing {
  public:
@@ -128,6 +100,34 @@ class KeepGoing {
   const std::atomic<bool>& is_stopped_;
   std::atomic<bool> is_over_ = false;
   std::atomic<int64_t> next_look_ = 0;
+};
+
+}  // namespace
+
+struct HttpServer::Connections {
+  std::mutex mutex;
+  std::condition_variable has_ended;
+  int count = 0;
+  std::atomic<bool> is_stopped = false;
+
+  // Waits until there are at most `most` connections.
+  void WaitForAtMost(int most) {
+    std::unique_lock lock(mutex);
+    has_ended.wait(lock, [&] { return count <= most; });
+  }
+
+  // Waits until `fd` can be read; returns false if the server ends meanwhile, or at the deadline.
+  bool WaitFor(int fd, absl::Time deadline) const {
+    pollfd waited = {.fd = fd, .events = POLLIN, .revents = 0};
+    while (!is_stopped && absl::Now() < deadline) {
+      const int ready = poll(&waited, 1, kLook);
+      if (ready > 0) return true;
+      if (ready < 0 && errno != EINTR) return false;
+    }
+    return false;
+  }
+
+  void Serve(int fd, const Handler& handler) const;
 };
 
 // Answers the requests of one connection, until either side closes it.
