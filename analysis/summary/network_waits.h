@@ -30,9 +30,9 @@ namespace gotrace::internal {
 inline constexpr absl::string_view kOwnNetwork = "network, of this program";
 
 // Counts waits of the program for the network, by place and by who answered, and what goroutines of
-// this program did until they answered. Mergeable, as an
-// analysis: whatever depends on other intervals depends only on those of the same generation.
-// Memory is in proportion to the goroutines that exist at a time, to places, and to generations.
+// this program did until they answered. Mergeable, as an analysis: whatever depends on other
+// intervals depends only on those of the same generation. Memory is in proportion to the goroutines
+// that exist at a time, to places, and to generations.
 class NetworkWaits {
  public:
   // `*interner` must outlive this object.

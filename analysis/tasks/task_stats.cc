@@ -19,6 +19,7 @@
 #include "analysis/core/named_times.h"
 #include "analysis/core/nested_times.h"
 #include "analysis/core/time_sums.h"
+#include "analysis/intervals/interval_times.h"
 #include "analysis/intervals/partial_goroutines.h"
 #include "analysis/intervals/range_tracker.h"
 #include "analysis/tasks/region_tracker.h"
@@ -28,6 +29,7 @@
 
 namespace gotrace {
 
+using internal::AddStateTime;
 using internal::AddTime;
 using internal::Between;
 using internal::NestedTimes;
@@ -169,27 +171,9 @@ void AddStateSpan(StateSpan& state_span, int64_t begin, ExecutionTimes* times, N
     AddTime(time, &stopped);
     named->stopped.Add(rest.name, time);
   }
-  switch (state_span.state) {
-    case GoState::kRunning:
-      AddTime(Between(stopped, duration), &times->running);
-      AddTime(stopped, &times->stopped_running);
-      break;
-    case GoState::kRunnable:
-      AddTime(Between(stopped, duration), &times->runnable);
-      AddTime(stopped, &times->stopped_runnable);
-      break;
-    case GoState::kWaiting:
-      named->blocked.Add(state_span.reason, duration);
-      break;
-    case GoState::kSyscall: {
-      const int64_t with_proc = Between(begin, std::max(state_span.proc_until, begin));
-      AddTime(with_proc, &times->syscall);
-      AddTime(Between(with_proc, duration), &times->syscall_blocked);
-      break;
-    }
-    default:
-      break;
-  }
+  if (state_span.state == GoState::kWaiting) named->blocked.Add(state_span.reason, duration);
+  const int64_t with_proc = Between(begin, std::max(state_span.proc_until, begin));
+  AddStateTime(state_span.state, duration, stopped, with_proc, times);
 }
 
 void Subtract(const ExecutionTimes& before, ExecutionTimes* times) {
