@@ -304,6 +304,13 @@ ReaderOptions ReadingFlags::Options(FaultLog* log) const {
   return options;
 }
 
+FileResult ReadingFlags::Complete(FileResult result, const std::string& file, const FaultLog& log,
+                                  const Losses& losses) const {
+  result.can_salvage = !salvage;
+  result.salvage_report = SalvageReport(ShownNameOf(file), log, losses);
+  return result;
+}
+
 std::vector<Flag> FilterFlags::Rows() {
   return {
       {.name = "kind",

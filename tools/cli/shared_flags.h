@@ -17,6 +17,7 @@
 #include "gotrace/reader.h"
 #include "gotrace/reader_limits.h"
 #include "tools/cli/flags.h"
+#include "tools/cli/report.h"
 #include "tools/input/open_trace.h"
 #include "tools/input/salvage.h"
 
@@ -92,6 +93,11 @@ struct ReadingFlags {
 
   // Returns the options for a Reader, which adds the faults that it salvages to `log`.
   ReaderOptions Options(FaultLog* log) const;
+
+  // Returns the result of reading `file` with these options, whose status and counts are set, with
+  // all that --salvage means for it: whether it was possible, or what was lost.
+  FileResult Complete(FileResult result, const std::string& file, const FaultLog& log,
+                      const Losses& losses) const;
 };
 
 // The flags that select events: --kind, --g, --p, --m, --from, --to; and --stack.

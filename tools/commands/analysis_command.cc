@@ -153,11 +153,12 @@ void AnalysisCommand::NoteNothing(const ReadResult& result, const std::string& f
 }
 
 FileResult AnalysisCommand::Report(const std::string& file, const ReadResult& result) const {
-  FileResult report = {.status = result.status, .can_salvage = !reading_.salvage};
-  if (result.sink == nullptr) return report;
-  report.events = result.sink->event_count();
-  report.bytes = result.bytes;
-  report.salvage_report = SalvageReport(ShownNameOf(file), result.log, result.losses);
+  if (result.sink == nullptr) {
+    return {.status = result.status, .can_salvage = !reading_.salvage};
+  }
+  FileResult report = reading_.Complete(
+      {.status = result.status, .events = result.sink->event_count(), .bytes = result.bytes}, file,
+      result.log, result.losses);
   report.above_limit = AboveLimit(result.sink->analysis());
   return report;
 }

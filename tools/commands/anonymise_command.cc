@@ -156,10 +156,8 @@ class AnonymiseCommand final : public Command {
     for (const std::string& line : chosen->report) Note(file, line);
     const int code =
         Conclude(file,
-                 {.status = result.status,
-                  .events = result.events_read,
-                  .can_salvage = !reading_.salvage,
-                  .salvage_report = SalvageReport(ShownNameOf(file), log, result.losses)},
+                 reading_.Complete({.status = result.status, .events = result.events_read}, file,
+                                   log, result.losses),
                  out);
     if (!out->closed()) Note(file, Report(result, target));
     return code;

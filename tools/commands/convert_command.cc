@@ -258,11 +258,9 @@ class ConvertCommand final : public Command {
     if (!status.ok()) return {status};
     const SelectionResult result = input->selection->Finish();
     NoteTimelessGeneration(file, result);
-    return {.status = result.status,
-            .events = result.events,
-            .bytes = result.bytes,
-            .can_salvage = !reading_.salvage,
-            .salvage_report = SalvageReport(ShownNameOf(listed.label()), log, result.losses)};
+    return reading_.Complete(
+        {.status = result.status, .events = result.events, .bytes = result.bytes}, listed.label(),
+        log, result.losses);
   }
 
   // Returns the window `times` by a clock that is `offset` ahead.
@@ -370,11 +368,9 @@ class ConvertCommand final : public Command {
                               " events were read"));
     }
     NoteTimelessGeneration(file, result);
-    return {.status = result.status,
-            .events = result.events,
-            .bytes = result.bytes,
-            .can_salvage = !reading_.salvage,
-            .salvage_report = SalvageReport(ShownNameOf(file), *log, result.losses)};
+    return reading_.Complete(
+        {.status = result.status, .events = result.events, .bytes = result.bytes}, file, *log,
+        result.losses);
   }
 
   absl::StatusOr<std::unique_ptr<EventSelection>> Open(const std::string& file,

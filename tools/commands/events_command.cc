@@ -144,11 +144,9 @@ class EventsCommand final : public PerFileCommand {
     is_several_ = output->several();
     if (result.status.ok() && result.printed == 0 && !is_several_) ExplainNothing(file, result);
     NoteTimelessGeneration(file, result);
-    return {.status = result.status,
-            .events = result.events,
-            .bytes = result.bytes,
-            .can_salvage = !reading_.salvage,
-            .salvage_report = SalvageReport(ShownNameOf(output->name()), log, result.losses)};
+    return reading_.Complete(
+        {.status = result.status, .events = result.events, .bytes = result.bytes}, output->name(),
+        log, result.losses);
   }
 
   InputFlags& input() override { return reading_.input; }

@@ -65,11 +65,9 @@ class InfoCommand final : public PerFileCommand {
       AppendInfo(info, &output->buffer());
     }
     WarnOfMoreTraces(file, *input, status);
-    return {.status = std::move(status),
-            .events = info.events,
-            .bytes = reader->input_read(),
-            .can_salvage = !reading_.salvage,
-            .salvage_report = SalvageReport(ShownNameOf(output->name()), log, reader->losses())};
+    return reading_.Complete(
+        {.status = std::move(status), .events = info.events, .bytes = reader->input_read()},
+        output->name(), log, reader->losses());
   }
 
   InputFlags& input() override { return reading_.input; }

@@ -112,10 +112,8 @@ class SelectCommand final : public Command {
     for (const std::string& line : chosen->report) Note(file, line);
     const int code =
         Conclude(file,
-                 {.status = selected.status,
-                  .events = selected.events_read,
-                  .can_salvage = !reading_.salvage,
-                  .salvage_report = SalvageReport(ShownNameOf(file), log, selected.losses)},
+                 reading_.Complete({.status = selected.status, .events = selected.events_read},
+                                   file, log, selected.losses),
                  out);
     if (!out->closed()) Note(file, Report(selected, target));
     return code;

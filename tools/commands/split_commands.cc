@@ -101,10 +101,8 @@ class SplitCommand final : public Command {
     WarnOfMoreTraces(file, *input, split->status);
     const int code =
         Conclude(file,
-                 {.status = split->status,
-                  .events = split->events_read,
-                  .can_salvage = !reading_.salvage,
-                  .salvage_report = SalvageReport(ShownNameOf(file), log, split->losses)},
+                 reading_.Complete({.status = split->status, .events = split->events_read}, file,
+                                   log, split->losses),
                  out);
     Note(file, absl::StrCat("wrote ", split->pieces, split->pieces == 1 ? " piece" : " pieces",
                             " with ", split->written.events, " events, of which ",

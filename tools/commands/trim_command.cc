@@ -86,14 +86,12 @@ class TrimCommand final : public Command {
     if (!status.ok()) return ReportError(file, {WithAdviceOnTimes(status, file, filter_)});
     WarnOfMoreTraces(file, *input, trimmed.status);
     NoteTimelessGeneration(file, trimmed.seen);
-    const int code =
-        Conclude(file,
-                 {.status = trimmed.status,
-                  .events = trimmed.events_read,
-                  .bytes = trimmed.bytes_read,
-                  .can_salvage = !reading_.salvage,
-                  .salvage_report = SalvageReport(ShownNameOf(file), log, trimmed.losses)},
-                 out);
+    const int code = Conclude(
+        file,
+        reading_.Complete(
+            {.status = trimmed.status, .events = trimmed.events_read, .bytes = trimmed.bytes_read},
+            file, log, trimmed.losses),
+        out);
     if (!out->closed()) Note(file, Report(trimmed.written, target));
     return code;
   }
