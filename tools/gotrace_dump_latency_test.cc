@@ -238,7 +238,7 @@ TEST_F(LatencyCommands, PrintTheGoroutinesThatKeepTheirP) {
   EXPECT_GT(waited, long_runs / 2);
 }
 
-// Numbers do not tell where a terminal breaks a line.
+// Numbers do not show where a terminal breaks a line.
 TEST_F(LatencyCommands, PrintLinesThatFit) {
   const std::vector<std::string> commands[] = {{"summary"},
                                                {"locks"},

@@ -231,7 +231,7 @@ TEST(SlowSpans, KnowRequestsWhateverCrossesGenerations) {
             "internal/poll.(*FD).Read 1");
 }
 
-// Others are told of locks and of stops of the world.
+// Other suspicions report locks and stops of the world.
 TEST(SlowSpans, SayWhatOthersAreAbout) {
   const StackFrame lock[] = {{1, "sync.(*Mutex).Lock", "", 1}, {2, "main.get", "a.go", 2}};
   Program program;

@@ -663,7 +663,7 @@ TEST(Suspicions, NameWhatSlowTasksWaitFor) {
             "time.Sleep 99.0%.\n");
 }
 
-// What others are told of is no reason of its own.
+// Time that other suspicions report is not a reason of its own.
 TEST(Suspicions, DoNotRepeatEachOther) {
   const Program::Stack page = {{6, "main.page", "/src/main.go", 2}};
   const Program::Stack unlock = {{5, "sync.(*Mutex).Unlock", "", 1}, {6, "main.save", "", 2}};

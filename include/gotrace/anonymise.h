@@ -1,4 +1,4 @@
-// Writes a trace again without the names, texts and other details that tell whose it is.
+// Writes a trace again without the names, texts and other details that show whose it is.
 #ifndef GOTRACE_ANONYMISE_H_
 #define GOTRACE_ANONYMISE_H_
 
