@@ -3,7 +3,8 @@
 // A piece after the first begins as a window does that TrimTrace() cuts out: with a Prologue,
 // before the first of its events and not later than the last of the piece before. When pieces are
 // joined, all events that are not later than that end are left out, and so are prologues and what
-// overlaps.
+// overlaps. A window in the first generation also ends with the states of what only later events
+// are about. A piece that overlaps it may have events at the times of these, which are kept.
 #include "gotrace/split.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "gotrace/event.h"
 #include "gotrace/event_kind.h"
@@ -20,6 +22,7 @@
 #include "gotrace/states.h"
 #include "parser/event/event_access.h"
 #include "parser/event/trace_clock.h"
+#include "rewrite/past_events.h"
 #include "rewrite/trace_writer.h"
 
 namespace gotrace {
@@ -124,12 +127,16 @@ class Splitter {
   SplitTraceResult result_;
 };
 
+// Returns whether the event is the first about a goroutine or P, and says its state.
+bool IsFirstState(const Event& event) { return IsStatus(event) && event.transition_from() == 0; }
+
 // What the first pass finds about a piece.
 struct Piece {
   size_t index = 0;
   Version version = {};
   int64_t begin = 0;
-  int64_t end = 0;  // The time of its last event.
+  int64_t end = 0;     // The time of its last event.
+  int64_t change = 0;  // That of its last event which is not the first state of something.
 };
 
 class Joiner {
@@ -158,6 +165,7 @@ class Joiner {
       }
       if (absl::Status status = Add(piece, &writer); !status.ok()) return status;
       end_ = std::max(end_.value_or(piece.end), piece.end);
+      change_ = std::max(change_.value_or(piece.change), piece.change);
     }
     if (absl::Status status = writer.Finish(); !status.ok()) return status;
     result_.written = writer.written();
@@ -169,6 +177,7 @@ class Joiner {
     int64_t first_time = 0;           // Of the first event about it.
     std::optional<int64_t> creation;  // If that is its creation.
   };
+  using Resource = std::pair<ResourceKind, int64_t>;
   using Lives = absl::flat_hash_map<GoId, Life>;
 
   absl::StatusOr<Reader> OpenPiece(size_t index) const {
@@ -184,9 +193,10 @@ class Joiner {
     Lives lives;
     bool is_first = true;
     const absl::Status status = reader->ForEach([&](const Event& event) {
-      if (std::exchange(is_first, false)) piece.begin = event.time();
+      if (std::exchange(is_first, false)) piece.begin = piece.change = event.time();
       if (IsEnd(event)) return;
       piece.end = event.time();
+      if (!IsFirstState(event)) piece.change = event.time();
       AddLife(event, &lives);
     });
     if (!status.ok()) return status;
@@ -236,20 +246,30 @@ class Joiner {
     return absl::OkStatus();
   }
 
+  static Resource ResourceOf(const Event& event) {
+    const ResourceId resource = event.transition_resource();
+    return {resource.kind, resource.id};
+  }
+
   absl::Status Add(const Piece& piece, TraceWriterImpl* writer) {
     absl::StatusOr<Reader> reader = OpenPiece(piece.index);
     if (!reader.ok()) return reader.status();
+    // A piece that begins after the last change does so with what is at the end of the one before.
+    const std::optional<int64_t> known_until =
+        change_.has_value() && piece.begin <= *change_ ? change_ : end_;
     std::optional<uint64_t> left_out;  // The offset of the last event that was left out.
     absl::Status status = reader->ForEach([&](const Event& event) {
       if (IsEnd(event)) return false;
       const bool begins = event.kind() == EventKind::kSync;
       // The parts of an event on the wire stay together.
       const bool continues = !begins && left_out == event.offset();
-      if (end_.has_value() && (event.time() <= *end_ || continues)) {
+      const bool is_known = IsFirstState(event) && stated_last_.contains(ResourceOf(event));
+      if (known_until.has_value() && (event.time() <= *known_until || continues || is_known)) {
         if (!begins) left_out = event.offset();
         result_.events_twice += begins ? 0 : 1;
         return true;
       }
+      if (event.time() > piece.change) stated_last_.insert(ResourceOf(event));
       writer->Add(absl::MakeConstSpan(&event, 1));
       return writer->WantsMore();
     });
@@ -260,8 +280,10 @@ class Joiner {
   const absl::Span<const Open> open_;
   const ReaderOptions& options_;
   std::vector<Piece> pieces_;
-  Lives lives_;                 // Of all pieces so far.
-  std::optional<int64_t> end_;  // Of the pieces so far.
+  Lives lives_;                                // Of all pieces so far.
+  std::optional<int64_t> end_;                 // The latest Piece::end so far.
+  std::optional<int64_t> change_;              // The latest Piece::change so far.
+  absl::flat_hash_set<Resource> stated_last_;  // What pieces so far stated after their last change.
   JoinedTrace result_;
 };
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "gotrace/reader.h"
 #include "gotrace/text_exporter.h"
@@ -129,24 +129,54 @@ TEST_P(SplitOfRealTraces, IsTheSameWhenJoinedAgain) {
   }
 }
 
+// Cuts a window from one time to another since the beginning out of a trace, if there are any.
+std::string Trim(const std::string& bytes, std::optional<int64_t> from, std::optional<int64_t> to) {
+  WindowOptions window;
+  if (from.has_value()) window.filter.since_start.from = *from;
+  if (to.has_value()) window.filter.since_start.to = *to;
+  std::string trimmed;
+  const std::unique_ptr<ByteSink> out = SinkToString(&trimmed);
+  EXPECT_TRUE(TrimTrace(*SourceFromBytes(bytes), window, {}, out.get()).ok());
+  EXPECT_TRUE(out->Finish().ok());
+  return trimmed;
+}
+
 TEST_P(SplitOfRealTraces, KeepsOnceWhatOverlaps) {
   const std::string original = ReadTestTrace(GetParam().name);
-  std::vector<std::string> pieces;
-  for (const auto& [from, to] : {std::pair(0.0, 0.6), std::pair(0.4, 1.0)}) {
-    const auto length = static_cast<double>(LengthOf(original));
-    WindowOptions window;
-    if (from > 0) window.filter.since_start.from = static_cast<int64_t>(from * length);
-    if (to < 1) window.filter.since_start.to = static_cast<int64_t>(to * length);
-    const std::unique_ptr<ByteSink> out = SinkToString(&pieces.emplace_back());
-    ASSERT_TRUE(TrimTrace(*SourceFromBytes(original), window, {}, out.get()).ok());
-    ASSERT_TRUE(out->Finish().ok());
-  }
+  const int64_t length = LengthOf(original);
   std::string joined;
-  const absl::StatusOr<JoinedTrace> join = Join(pieces, &joined);
+  const absl::StatusOr<JoinedTrace> join =
+      Join({Trim(original, {}, length / 10 * 6), Trim(original, length / 10 * 4, {})}, &joined);
   ASSERT_TRUE(join.ok()) << join.status();
   ExpectSound(joined);
   EXPECT_EQ(join->written.events_added, 0U);
   ExpectSameEvents(joined, original);
+}
+
+// Where a window of the first generation ends with states that it had not stated yet, the events
+// of the next are some nanoseconds later.
+TEST_P(SplitOfRealTraces, LosesNothingWhereverWindowsOverlap) {
+  const auto without_times = [](absl::string_view bytes) {
+    std::vector<std::string> text = TextOf(bytes);
+    for (std::string& line : text) {
+      const size_t time = line.find(" Time=") + 6;
+      line.erase(time, line.find(' ', time) - time);
+    }
+    return text;
+  };
+  const std::string original = ReadTestTrace(GetParam().name);
+  const std::vector<std::string> expected = without_times(original);
+  for (int64_t i = 1; i < 20; ++i) {
+    const int64_t first_end = LengthOf(original) / 20 * i;
+    const int64_t second_begin = i % 2 == 0 ? first_end + 1 : first_end / 2 + 1;
+    std::string joined;
+    const absl::StatusOr<JoinedTrace> join =
+        Join({Trim(original, {}, first_end), Trim(original, second_begin, {})}, &joined);
+    ASSERT_TRUE(join.ok()) << join.status();
+    ExpectSound(joined);
+    EXPECT_EQ(join->written.events_added, 0U);
+    EXPECT_TRUE(without_times(joined) == expected) << second_begin << " to " << first_end;
+  }
 }
 
 // A piece that begins in a cycle of the garbage collector states it, which must not change the
