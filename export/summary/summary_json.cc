@@ -375,7 +375,7 @@ void AppendSuspicion(const TraceSummary::Suspicion& suspicion, const TraceSummar
   write("victims", suspicion.victims);
   write("tasks", suspicion.tasks);
   json->Member("text", absl::string_view(SuspicionText(suspicion, summary)));
-  json->Member("command", SuspicionCommand(suspicion.kind));
+  json->Member("command", absl::string_view(SuspicionCommand(suspicion)));
   json->EndObject();
 }
 

@@ -59,18 +59,14 @@ std::string NameOrUnknown(const std::string& function) {
   return function.empty() ? "an unknown function" : function;
 }
 
-// Appends a table, indented by two columns, and without its title if it has no rows.
-void AppendTable(absl::string_view title, const Table& table, size_t width, TextBuffer* out) {
-  if (table.rows() == 0) return;
+// Appends the first rows of a table, and how many more there are, or nothing if there are none.
+void AppendTable(absl::string_view title, Table table, size_t rows, size_t width, TextBuffer* out) {
+  const size_t all = table.rows();
+  if (all == 0) return;
   out->Append("\n", title, "\n");
-  table.AppendText(width, out);
-}
-
-template <class Row>
-Table FirstRows(size_t rows, ColumnList<Row> columns) {
-  Table table = columns.ToTable();
   table.Truncate(rows);
-  return table;
+  table.AppendText(width, out);
+  if (all > rows) out->Append("and ", all - rows, " more\n");
 }
 
 // Returns the waits of goroutines of the program, in the same order.
@@ -105,7 +101,7 @@ Table LatencyTable(const std::vector<TraceSummary::Latency>& latencies) {
       .AddReason(
           "REASON", [](Row l) { return absl::string_view(l.reason); },
           [](Row l) { return l.kind == LatencyKind::kBlocked; });
-  return FirstRows(kLatencyRows, std::move(columns));
+  return columns.ToTable();
 }
 
 Table FunctionTable(const std::vector<TraceSummary::Function>& functions) {
@@ -118,7 +114,7 @@ Table FunctionTable(const std::vector<TraceSummary::Function>& functions) {
       .Add("", "SYSCALL", Unit::kNanoseconds, [](Row f) { return f.syscall; })
       .Add("", "BLOCKED", Unit::kNanoseconds, [](Row f) { return f.blocked; })
       .Add("", "STARTED IN", Unit::kNone, [](Row f) { return absl::string_view(f.name); });
-  return FirstRows(kFunctionRows, std::move(columns));
+  return columns.ToTable();
 }
 
 std::vector<TraceSummary::Function> OfProgram(
@@ -143,7 +139,7 @@ Table SpanTable(const std::vector<TraceSummary::Span>& spans) {
   quantile("MAX", 1);
   columns.Add("", "KIND", Unit::kNone, [](Row s) { return absl::string_view(s.kind); })
       .Add("", "TYPE", Unit::kNone, [](Row s) { return absl::string_view(s.type); });
-  return FirstRows(kSpanRows, std::move(columns));
+  return columns.ToTable();
 }
 
 Table PlaceTable(const std::vector<TraceSummary::Place>& places) {
@@ -160,7 +156,7 @@ Table PlaceTable(const std::vector<TraceSummary::Place>& places) {
           },
           [](Row) { return true; })
       .Add("", "IN", Unit::kNone, [](Row p) { return absl::string_view(p.function); });
-  return FirstRows(kPlaceRows, std::move(columns));
+  return columns.ToTable();
 }
 
 // "main.(*Cache).Get cache.go:17 -> sync.(*Mutex).Lock"
@@ -222,11 +218,11 @@ std::string CulpritsText(absl::string_view by, const Suspicion& suspicion, int64
                       share(most.time), ").");
 }
 
-// " Waits for readers: 93.0%, for writers: 7.0%.", or nothing if it is no RWMutex.
+// " Ended by RUnlock: 93.0%, by Unlock: 7.0%.", or nothing if it is no RWMutex.
 std::string ReadersText(const Suspicion& suspicion) {
   if (suspicion.own == 0 && suspicion.peers == 0) return "";
-  return absl::StrCat(" Waits for readers: ", Percent(ShareOf(suspicion.own, suspicion.Cost())),
-                      ", for writers: ", Percent(ShareOf(suspicion.peers, suspicion.Cost())), ".");
+  return absl::StrCat(" Ended by RUnlock: ", Percent(ShareOf(suspicion.own, suspicion.Cost())),
+                      ", by Unlock: ", Percent(ShareOf(suspicion.peers, suspicion.Cost())), ".");
 }
 
 // " Victims: main.main.func1, main.page 12%; in tasks of type request 92.0%.", or nothing if there
@@ -344,12 +340,12 @@ std::string SlowTasksText(const Suspicion& s) {
 // What goroutines of one function did while others waited for them, as a stage or as a pool.
 std::string StageText(const Suspicion& s) {
   const std::string start = NameOrUnknown(s.start);
-  std::string text = absl::StrCat(
-      s.kind == SuspicionKind::kPool ? absl::StrCat("All goroutines of ", start, " were busy: ")
-                                     : "",
-      s.kind == SuspicionKind::kPool ? "others waited " : "Others waited ",
-      FormatNanoseconds(s.own), " to send to ",
-      s.kind == SuspicionKind::kPool ? "them" : absl::StrCat("goroutines of ", start));
+  // Goroutines that receive may be workers, or give back what a channel counts.
+  std::string text =
+      absl::StrCat("Others waited ", FormatNanoseconds(s.own),
+                   s.kind == SuspicionKind::kPool
+                       ? absl::StrCat(" to send until goroutines of ", start, " received")
+                       : absl::StrCat(" to send to goroutines of ", start));
   const int64_t receive = s.Cost() - s.own;
   if (receive > 0) {
     absl::StrAppend(&text, ", and ", FormatNanoseconds(receive), " to receive from them");
@@ -357,8 +353,8 @@ std::string StageText(const Suspicion& s) {
   absl::StrAppend(&text, ".");
   if (!s.places.empty()) {
     const Part& most = s.places.front();
-    absl::StrAppend(&text, " Meanwhile: ", most.reason, " in ", NameOrUnknown(most.function), " ",
-                    Percent(ShareOf(most.time, s.own)), ".");
+    absl::StrAppend(&text, " What these did meanwhile: ", most.reason, " in ",
+                    NameOrUnknown(most.function), " ", Percent(ShareOf(most.time, s.own)), ".");
   }
   return absl::StrCat(text, VictimsText(s));
 }
@@ -412,7 +408,7 @@ std::string StoppedText(const Suspicion& s, const TraceSummary& summary) {
       "The world was stopped for ", FormatNanoseconds(Signed(s.lost.sum())), " of ",
       FormatNanoseconds(summary.duration), ", ", count, count == 1 ? " time" : " times", ", up to ",
       FormatNanoseconds(Signed(s.lost.max())), ", most by ", PlaceText(MainPlaceOf(s)), ".");
-  if (!s.culprits.empty() && s.culprits[0].time > 0) {
+  if (!s.culprits.empty() && ShareOf(s.culprits[0].time, s.Cost()) >= kNamedShare) {
     absl::StrAppend(&text, " Last to stop was ", PlaceText(s.culprits[0]), ", after ",
                     FormatNanoseconds(s.culprits[0].time), " in all.");
   }
@@ -448,8 +444,7 @@ void AppendSuspicionRows(absl::Span<const Suspicion> suspicions, const TraceSumm
     const std::string row = absl::StrFormat("%6.2f  %-9s  ", cost, SuspicionId(suspicion.kind));
     out->Append(row);
     AppendWrapped(SuspicionText(suspicion, summary), row.size(), width, out);
-    out->Append(std::string(row.size(), ' '), "gotrace-dump ", SuspicionCommand(suspicion.kind),
-                "\n");
+    out->Append(std::string(row.size(), ' '), "gotrace-dump ", SuspicionCommand(suspicion), "\n");
   }
 }
 
@@ -506,8 +501,8 @@ std::string SuspicionText(const Suspicion& s, const TraceSummary& summary) {
           "Goroutines of ", NameOrUnknown(s.start), " sleep ",
           FormatNanoseconds(Signed(2 * s.lost.Quantile(0.5))), " in ", place,
           " again and again, and after ", count, " of ", count + s.others.count(),
-          " sleeps there was something to do. It had waited for half of the sleep: ", cost,
-          " in all.");
+          " sleeps there was something to do, which had waited for half of a sleep on average: ",
+          cost, " in all.");
     case SuspicionKind::kImbalance:
       return ImbalanceText(s, summary);
     case SuspicionKind::kSlowTasks:
@@ -552,13 +547,16 @@ void AppendSummaryPage(const TraceSummary& summary, size_t width, TextBuffer* ou
   }
   out->Append("\n");
 
-  AppendTable("Latencies (latency)", LatencyTable(OfProgram(summary.latencies)), width, out);
-  AppendTable("Goroutines (goroutines)", FunctionTable(OfProgram(summary.functions)), width, out);
+  AppendTable("Latencies (latency)", LatencyTable(OfProgram(summary.latencies)), kLatencyRows,
+              width, out);
+  AppendTable("Goroutines (goroutines)", FunctionTable(OfProgram(summary.functions)), kFunctionRows,
+              width, out);
   AppendSystem(summary.functions, width, out);
-  AppendTable("Where goroutines waited (profile --type=offcpu)", PlaceTable(summary.places), width,
-              out);
+  AppendTable("Where goroutines waited (profile --type=offcpu)", PlaceTable(summary.places),
+              kPlaceRows, width, out);
 
-  AppendTable("Tasks, regions and requests (tasks, regions)", SpanTable(summary.spans), width, out);
+  AppendTable("Tasks, regions and requests (tasks, regions)", SpanTable(summary.spans), kSpanRows,
+              width, out);
 
   AppendSuspicions(summary, width, out);
 }

@@ -340,7 +340,9 @@ TEST(Suspicions, NameTheLockAndItsVictims) {
       "  0.13  lock       5 waits for a lock in main.(*Cache).Get cache.go:17 -> "
       "sync.(*Mutex).Lock:\n                   130 ms, up to 30.0 ms. Victims: main.page"))
       << page;
-  EXPECT_TRUE(absl::StrContains(page, "gotrace-dump locks --kind=mutex,rwmutex\n")) << page;
+  EXPECT_TRUE(absl::StrContains(
+      page, "gotrace-dump locks --kind=mutex,rwmutex --stack='main.*Cache.*Get'\n"))
+      << page;
 }
 
 TEST(Suspicions, NameWhoHeldTheLock) {
@@ -369,7 +371,35 @@ TEST(Suspicions, SayWhetherReadersOrWritersHeldIt) {
   }
   EXPECT_EQ(SuspicionsOf(program.Summarize()),
             "lock: 5 waits for a lock in main.get main.go:3 -> sync.(*RWMutex).RLock: 150 ms, up "
-            "to 30.0 ms. Waits for readers: 0.0%, for writers: 100.0%. Victims: main.get.\n");
+            "to 30.0 ms. Ended by RUnlock: 0.0%, by Unlock: 100.0%. Victims: main.get.\n");
+}
+
+TEST(Suspicions, HaveCommandsThatSelectTheirPlace) {
+  TraceSummary::Suspicion s;
+  s.kind = SuspicionKind::kLock;
+  EXPECT_EQ(SuspicionCommand(s), "locks --kind=mutex,rwmutex");
+  s.function = "main.load.func1";
+  EXPECT_EQ(SuspicionCommand(s), "locks --kind=mutex,rwmutex --stack=main.load.func1");
+  s.function = "a.b/c.(*Cache[...]).Get";
+  EXPECT_EQ(SuspicionCommand(s), "locks --kind=mutex,rwmutex --stack='a.b/c.*Cache.*Get'");
+  s.kind = SuspicionKind::kGc;
+  EXPECT_EQ(SuspicionCommand(s), SuspicionCommand(SuspicionKind::kGc));
+
+  s.kind = SuspicionKind::kSlowTasks;
+  s.reason = "task";
+  s.function = "resize";
+  EXPECT_EQ(SuspicionCommand(s), "path --type=resize --worst=10");
+  s.function = "it's";
+  EXPECT_EQ(SuspicionCommand(s), "path --type='it'\\''s' --worst=10");
+  s.function = "two\nlines";
+  EXPECT_EQ(SuspicionCommand(s), "tasks --each --top=5");
+  s.reason = "region";
+  s.function = "parse body";
+  EXPECT_EQ(SuspicionCommand(s), "path --region='parse body' --worst=10");
+  s.reason = "request";
+  EXPECT_EQ(SuspicionCommand(s), "latency --by=stack --sort=total");
+  s.places.push_back({.function = "main.refresh"});
+  EXPECT_EQ(SuspicionCommand(s), "latency --by=stack --sort=total --stack=main.refresh");
 }
 
 TEST(Suspicions, NameADeadlockHoweverFewWait) {
@@ -606,11 +636,11 @@ TEST(Suspicions, NameTheStageThatOthersWaitFor) {
     return program.Summarize();
   };
   EXPECT_EQ(SuspicionsOf(summarize(1)),
-            "stage: Others waited 400 ms to send to goroutines of main.enrich. Meanwhile: sleep in "
-            "main.work 87.5%. Victims: main.source.\n");
+            "stage: Others waited 400 ms to send to goroutines of main.enrich. What these did "
+            "meanwhile: sleep in main.work 87.5%. Victims: main.source.\n");
   EXPECT_EQ(SuspicionsOf(summarize(3)),
-            "pool: All goroutines of main.enrich were busy: others waited 400 ms to send to them. "
-            "Meanwhile: sleep in main.work 87.5%. Victims: main.source.\n");
+            "pool: Others waited 400 ms to send until goroutines of main.enrich received. What "
+            "these did meanwhile: sleep in main.work 87.5%. Victims: main.source.\n");
 }
 
 // Whoever starts a goroutine gives it work. That it waits is no fault.
@@ -715,8 +745,8 @@ TEST(Suspicions, NameLoopsThatPoll) {
   const Program::Stack send = {{1, "runtime.chansend1", "", 1}, {2, "main.consume", "", 35}};
   const std::string expected =
       "polling: Goroutines of main.worker sleep 10.0 ms in main.consume main.go:34 -> time.Sleep "
-      "again and again, and after 20 of 59 sleeps there was something to do. It had waited for "
-      "half of the sleep: 100 ms in all.\n";
+      "again and again, and after 20 of 59 sleeps there was something to do, which had "
+      "waited for half of a sleep on average: 100 ms in all.\n";
   // It runs for a millisecond, or it wakes another goroutine.
   for (const bool wakes : {false, true}) {
     Program program;

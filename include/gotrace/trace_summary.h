@@ -30,8 +30,9 @@ inline constexpr size_t kSuspicionKindEnd = 0
 #include "gotrace/internal/suspicions.def"
     ;
 
-// Return the id of the kind, "lock"; what it means, as a sentence; and the command that shows more,
-// without the names of the program and the file: "locks --kind=mutex,rwmutex". Static lifetime.
+// Return the id of the kind, "lock"; what it means, as a sentence; and the command that shows more
+// of this kind, without the names of the program and the file: "locks --kind=mutex,rwmutex". Static
+// lifetime.
 absl::string_view SuspicionId(SuspicionKind kind);
 absl::string_view SuspicionMeaning(SuspicionKind kind);
 absl::string_view SuspicionCommand(SuspicionKind kind);
@@ -265,6 +266,10 @@ struct TraceSummary {
   // Sets every member `file`.
   void SetFile(const std::string& file);
 };
+
+// Returns the command that shows more of one suspicion, for a shell: that of its kind, with flags
+// that select its place or type, "locks --kind=mutex,rwmutex --stack=main.save".
+std::string SuspicionCommand(const TraceSummary::Suspicion& suspicion);
 
 // Returns the suspicions of `after` that `before` does not have, also not in another line of the
 // same function.

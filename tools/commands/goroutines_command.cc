@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "analysis/intervals/selected_names.h"
+#include "analysis/intervals/stack_places.h"
 #include "export/pprof/profile_frames.h"
 #include "gotrace/go_stats.h"
 #include "gotrace/goroutine_snapshot.h"
@@ -45,6 +46,7 @@ constexpr CommandText kText = {
         "  gotrace-dump goroutines --sort=runnable --top=10 trace.out\n"
         "  gotrace-dump goroutines --at=1.5s trace.out\n"
         "  gotrace-dump goroutines --at=1.5s --state=runnable --func='main.*' trace.out\n"
+        "  gotrace-dump goroutines --at=1.5s --by=creator trace.out\n"
         "  gotrace-dump goroutines --each --from=1.5s --to=1.6s trace.out\n"
         "  gotrace-dump goroutines --each --format=jsonl trace.out | jq 'select(.g == 42)'\n"
         "  gotrace-dump goroutines --format=csv traces/ > goroutines.csv\n",
@@ -120,12 +122,17 @@ Table GoroutineTable(absl::Span<const GoroutineSpan> goroutines, const Interner&
       .ToTable();
 }
 
+// Returns the place in the program in which goroutines were created.
+std::string CreatorText(StackId created_at, StackPlaces* places, const Interner& interner) {
+  return PlaceText(places->Of(created_at).place, interner);
+}
+
 // Returns the columns of what goroutines do, which is equal for those of a group.
 template <class Row>
-auto ActivityColumns(absl::Span<const Row> rows, const Interner& interner) {
+auto ActivityColumns(absl::Span<const Row> rows, bool by_creator, const Interner& interner) {
   const auto key_of = [](const Row& row) { return ProfileKey{.stack = row.stack}; };
   const auto labels = LabelsOf(rows, key_of, interner);
-  return [&interner, key_of, labels](ColumnList<Row>* columns) {
+  return [&interner, by_creator, key_of, labels](ColumnList<Row>* columns) {
     const auto name = [&interner](StringId Row::*id) {
       return [&interner, id](const Row& row) { return interner.String(row.*id); };
     };
@@ -133,7 +140,11 @@ auto ActivityColumns(absl::Span<const Row> rows, const Interner& interner) {
         ->Add("state", "STATE", Unit::kNone, [](const Row& row) { return GoStateName(row.state); })
         .AddReason("REASON", name(&Row::reason),
                    [](const Row& row) { return row.state == GoState::kWaiting; })
-        .Add("start", "STARTED IN", Unit::kNone, name(&Row::start))
+        .Add("start", by_creator ? "" : "STARTED IN", Unit::kNone, name(&Row::start))
+        .AddIf(by_creator, "", "CREATED IN", Unit::kNone,
+               [&interner, places = std::make_shared<StackPlaces>(&interner)](const Row& row) {
+                 return CreatorText(row.created_at, places.get(), interner);
+               })
         .Add("created_at", "", Unit::kNone,
              [&interner](const Row& row) { return StackText({.stack = row.created_at}, interner); })
         .Add(StackColumns("stack", "STACK", labels, interner, key_of))
@@ -141,9 +152,10 @@ auto ActivityColumns(absl::Span<const Row> rows, const Interner& interner) {
   };
 }
 
-Table MomentGroupTable(std::vector<GoroutineMomentGroup> groups, const Interner& interner) {
+Table MomentGroupTable(std::vector<GoroutineMomentGroup> groups, bool by_creator,
+                       const Interner& interner) {
   using Group = GoroutineMomentGroup;
-  const auto activity = ActivityColumns<Group>(groups, interner);
+  const auto activity = ActivityColumns<Group>(groups, by_creator, interner);
   return ColumnList<Group>(std::move(groups))
       .Add("count", "COUNT", Unit::kNone, &Group::count)
       .Add("longest_ns", "LONGEST", Unit::kNanoseconds, &Group::longest)
@@ -154,7 +166,7 @@ Table MomentGroupTable(std::vector<GoroutineMomentGroup> groups, const Interner&
 
 Table MomentTable(std::vector<GoroutineMoment> goroutines, const Interner& interner) {
   using Row = GoroutineMoment;
-  const auto activity = ActivityColumns<Row>(goroutines, interner);
+  const auto activity = ActivityColumns<Row>(goroutines, /*by_creator=*/false, interner);
   return ColumnList<Row>(std::move(goroutines))
       .Add("g", "G", Unit::kNone, &Row::goroutine)
       .Add("since_ns", "", Unit::kNone, &Row::since)
@@ -177,8 +189,10 @@ class GoroutinesCommand final : public TableCommand {
         StartFlag("Only goroutines that started", &start_),
         {.name = "by",
          .value = "WHAT",
-         .help = "Print a row for each function that goroutines started in (func, the default), "
-                 "or for each place in the program where they were created (creator).",
+         .help =
+             "Print a row for each function that goroutines started in (func, the default), "
+             "or for each place in the program where they were created (creator). With --at, also "
+             "for each state and stack.",
          .set = SetChoice({"func", "creator"}, [this](size_t by) { by_creator_ = by == 1; }),
          .excludes = "each"},
         {.name = "state",
@@ -199,9 +213,6 @@ class GoroutinesCommand final : public TableCommand {
     if (!filter().has_at() && state_.has_value()) {
       return absl::InvalidArgumentError(
           "--state works only with --at; --sort=runnable and so on sort by the time in a state");
-    }
-    if (filter().has_at() && by_creator_) {
-      return absl::InvalidArgumentError("--by works only without --at");
     }
     if (is_compatible_ && (by_creator_ || !start_.empty())) {
       return absl::InvalidArgumentError("--compat=go works only without --func and --by");
@@ -247,7 +258,7 @@ class GoroutinesCommand final : public TableCommand {
                  : MomentGroupTable(
                        Merged(Selected(RowsOf(analysis, &GoroutineSnapshot::groups), interner),
                               interner),
-                       interner);
+                       by_creator_, interner);
     }
     if (each_) {
       return GoroutineTable(is_compatible_ ? RowsOf(analysis, &GoCompatibleAnalysis::goroutines)
@@ -280,17 +291,21 @@ class GoroutinesCommand final : public TableCommand {
   }
 
   // Returns the groups without what people do not see: the lines of their stacks, and where the
-  // goroutines were created.
+  // goroutines were created or, by creators, where they started.
   std::vector<GoroutineMomentGroup> Merged(std::vector<GoroutineMomentGroup> groups,
                                            const Interner& interner) const {
     if (!merges_lines()) return groups;
     StacksByFunctions stacks(&interner);
+    StackPlaces places_of(&interner);
     std::vector<GoroutineMomentGroup> merged;
-    std::map<std::tuple<GoState, StringId, StackId, StringId>, size_t> places;
+    std::map<std::tuple<GoState, StringId, StackId, StringId, std::string>, size_t> places;
     for (GoroutineMomentGroup& group : groups) {
       group.stack = stacks.Of(group.stack);
       const auto [it, is_new] = places.try_emplace(
-          std::tuple(group.state, group.reason, group.stack, group.start), merged.size());
+          std::tuple(group.state, group.reason, group.stack,
+                     by_creator_ ? StringId::kEmpty : group.start,
+                     by_creator_ ? CreatorText(group.created_at, &places_of, interner) : ""),
+          merged.size());
       if (is_new) {
         merged.push_back(group);
         continue;

@@ -114,6 +114,10 @@ export function viewOfCommand(command: string): {view: View, params: Record<stri
         } :
                                         {}
       };
+    case 'path': {
+      const view = flag('type') !== null ? 'tasks' : 'regions';
+      return {view, params: {[`${view}.mode`]: 'each', [`${view}.sort`]: '-duration_ns'}};
+    }
     case 'tasks':
     case 'regions':
       return {

@@ -117,6 +117,9 @@ test('commands lead to views', () => {
   assert.deepEqual(
       viewOfCommand('tasks --each --top=5'),
       {view: 'tasks', params: {'tasks.mode': 'each', 'tasks.sort': '-duration_ns'}});
+  assert.deepEqual(
+      viewOfCommand('path --region=parse --worst=10'),
+      {view: 'regions', params: {'regions.mode': 'each', 'regions.sort': '-duration_ns'}});
   assert.deepEqual(viewOfCommand('latency --kind=blocked --by=stack --sort=count'), {
     view: 'latency',
     params: {'latency.mode': 'stack', 'latency.sort': '-count', 'latency.filter': 'blocked'}
