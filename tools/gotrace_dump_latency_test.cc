@@ -344,6 +344,23 @@ TEST_F(LatencyCommands, PrintLeaks) {
   EXPECT_TRUE(absl::StartsWith(text[1], "    1  4.34 ms  0 0 0 0 1  forever ")) << text[1];
 }
 
+TEST_F(LatencyCommands, LeaksInSeveralLinesAreOneRowWithTheLongest) {
+  const std::string service = TestFilePath("../diagnosis/service.trace.zst");
+  const auto sleeps = [&](const std::string& lines) {
+    std::vector<std::string> args = {"leaks", "--longer=1ns", "--to=300ms", service};
+    if (!lines.empty()) args.push_back(lines);
+    std::vector<std::string> rows;
+    for (const std::string& row : Lines(DumpOutput(args))) {
+      if (absl::StrContains(row, "sleep")) rows.push_back(row.substr(0, row.find("  sleep")));
+    }
+    return rows;
+  };
+  const std::vector<std::string> by_line = {"    6  3.13 ms  0 0 0 0 6",
+                                            "    1  12.4 ms  0 0 0 0 1"};
+  EXPECT_EQ(sleeps("--lines"), by_line);
+  EXPECT_EQ(sleeps(""), std::vector<std::string>({"    7  12.4 ms  0 0 0 0 7"}));
+}
+
 // Two statements of the function send. People see one row, unless they want to see the lines.
 TEST_F(LatencyCommands, MergeStacksThatDifferOnlyInLines) {
   const auto lines = [&](std::vector<std::string> args) {

@@ -2,10 +2,12 @@
 #include "tools/serve/report_answers.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
@@ -119,12 +121,17 @@ class Collector {
   std::vector<std::string> AddTile(int64_t begin, int64_t step,
                                    absl::Span<const std::string> lanes);
 
+  // Adds the answer to a request for lanes. Returns whether some lane has columns, whose spans are
+  // too short for it.
+  bool HasColumns(const std::string& request);
+
   const std::function<ViewAnswer(absl::string_view request)>& ask_;
   const ReportOptions& options_;
   TextBuffer out_;
   JsonWriter json_;
   bool is_full_ = false;  // Whether something was too large.
   std::set<std::string> known_;
+  std::map<std::string, bool> has_columns_;  // Of requests for lanes.
 
   std::string window_;  // As parameters; "" for the whole trace.
   Json trace_;
@@ -229,17 +236,23 @@ std::vector<std::string> Collector::AddTile(int64_t begin, int64_t step,
   std::vector<std::string> finer;
   bool has_spans = false;
   for (const std::string& ids : lanes) {
-    const Json answer = Add(absl::StrCat("lanes?ids=", ids, "&", part));
-    for (const Json& lane : MemberOf(answer, "lanes")) {
-      if (MemberOf(lane, "columns").empty()) continue;
-      finer.push_back(ids);
-      has_spans = has_spans || !absl::StartsWith(ids, "group:");
-      break;
-    }
+    if (!HasColumns(absl::StrCat("lanes?ids=", ids, "&", part))) continue;
+    finer.push_back(ids);
+    has_spans = has_spans || !absl::StartsWith(ids, "group:");
   }
   // Groups have no spans, so they would never end.
   if (!has_spans) finer.clear();
   return finer;
+}
+
+bool Collector::HasColumns(const std::string& request) {
+  const auto [known, is_new] = has_columns_.try_emplace(request, false);
+  if (!is_new) return known->second;
+  const Json answer = Add(request);
+  known->second = absl::c_any_of(MemberOf(answer, "lanes"), [](const Json& lane) {
+    return !MemberOf(lane, "columns").empty();
+  });
+  return known->second;
 }
 
 // The first levels of the timeline.

@@ -77,6 +77,10 @@ std::string PageWith(const std::string& answers, absl::string_view state) {
                      "</script>\n<script>", script, "</script>")}});
 }
 
+// Enough for a generation of three million events, since most of a report's answers are about the
+// same few generations.
+constexpr size_t kCacheBytes = size_t{512} << 20;
+
 class ReportCommand final : public Command {
  public:
   const CommandText& text() const override { return kText; }
@@ -116,7 +120,7 @@ class ReportCommand final : public Command {
     const TraceTarget target(target_, out);
     if (absl::Status status = target.Check(file, /*is_binary=*/false); !status.ok()) return status;
     const absl::StatusOr<std::unique_ptr<ViewedTrace>> trace =
-        ViewedTrace::Open(file, input_, nullptr);
+        ViewedTrace::Open(file, input_, nullptr, kCacheBytes);
     if (!trace.ok()) return trace.status();
     TraceView& view = (*trace)->view();
     // Of a broken trace, the report has what can be saved.

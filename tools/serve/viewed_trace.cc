@@ -9,7 +9,8 @@
 namespace gotrace::internal {
 
 absl::StatusOr<std::unique_ptr<ViewedTrace>> ViewedTrace::Open(
-    const std::string& file, const InputFlags& input, const std::function<bool()>& keep_going) {
+    const std::string& file, const InputFlags& input, const std::function<bool()>& keep_going,
+    size_t cache_bytes) {
   absl::StatusOr<OpenedTrace> opened = OpenTrace(file, input.limits, input.trace);
   if (!opened.ok()) return opened.status();
   PrintTransportNotes(file, opened->notes);
@@ -21,6 +22,7 @@ absl::StatusOr<std::unique_ptr<ViewedTrace>> ViewedTrace::Open(
   TraceViewOptions options;
   options.reader.limits = input.limits;
   options.reader.keep_going = keep_going;
+  options.cache_bytes = cache_bytes;
   options.name = name;
   options.note = trace->note;
   options.repair = [commands = &viewed->commands_, path = trace->path, limits = input.limits,

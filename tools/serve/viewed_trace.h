@@ -18,9 +18,10 @@ class ViewedTrace {
  public:
   // Opens the trace in `file`; notes on it go to the standard error. A broken trace is repaired
   // while it is read. Reading ends early once `keep_going`, which may be empty, returns false.
-  static absl::StatusOr<std::unique_ptr<ViewedTrace>> Open(const std::string& file,
-                                                           const InputFlags& input,
-                                                           const std::function<bool()>& keep_going);
+  // `cache_bytes` are those of the TraceView.
+  static absl::StatusOr<std::unique_ptr<ViewedTrace>> Open(
+      const std::string& file, const InputFlags& input, const std::function<bool()>& keep_going,
+      size_t cache_bytes = TraceViewOptions().cache_bytes);
 
   TraceView& view() { return *view_; }
   const CommandAnswers& commands() const { return commands_; }
