@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "export/json/json_text.h"
 #include "export/summary/summary_page.h"
+#include "export/summary/suspicion_command.h"
 #include "gotrace/summary_writer.h"
 #include "nlohmann/json.hpp"
 #include "util/text_buffer.h"
@@ -375,7 +376,7 @@ void AppendSuspicion(const TraceSummary::Suspicion& suspicion, const TraceSummar
   write("victims", suspicion.victims);
   write("tasks", suspicion.tasks);
   json->Member("text", absl::string_view(SuspicionText(suspicion, summary)));
-  json->Member("command", absl::string_view(SuspicionCommand(suspicion)));
+  json->Member("command", absl::string_view(CommandFor(suspicion)));
   json->EndObject();
 }
 

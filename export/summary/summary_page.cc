@@ -14,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "analysis/intervals/runtime_functions.h"
+#include "export/summary/suspicion_command.h"
 #include "export/table/table.h"
 #include "gotrace/summary_writer.h"
 #include "parser/event/trace_clock.h"
@@ -444,7 +445,7 @@ void AppendSuspicionRows(absl::Span<const Suspicion> suspicions, const TraceSumm
     const std::string row = absl::StrFormat("%6.2f  %-9s  ", cost, SuspicionId(suspicion.kind));
     out->Append(row);
     AppendWrapped(SuspicionText(suspicion, summary), row.size(), width, out);
-    out->Append(std::string(row.size(), ' '), "gotrace-dump ", SuspicionCommand(suspicion), "\n");
+    out->Append(std::string(row.size(), ' '), "gotrace-dump ", CommandFor(suspicion), "\n");
   }
 }
 

@@ -17,6 +17,7 @@
 #include "analysis/core/built_events.h"
 #include "analysis/core/cut_trace.h"
 #include "export/summary/summary_page.h"
+#include "export/summary/suspicion_command.h"
 #include "gotrace/goroutine_stats.h"
 #include "gotrace/summary_writer.h"
 #include "gotrace/trace_summary.h"
@@ -377,29 +378,29 @@ TEST(Suspicions, SayWhetherReadersOrWritersHeldIt) {
 TEST(Suspicions, HaveCommandsThatSelectTheirPlace) {
   TraceSummary::Suspicion s;
   s.kind = SuspicionKind::kLock;
-  EXPECT_EQ(SuspicionCommand(s), "locks --kind=mutex,rwmutex");
+  EXPECT_EQ(CommandFor(s), "locks --kind=mutex,rwmutex");
   s.function = "main.load.func1";
-  EXPECT_EQ(SuspicionCommand(s), "locks --kind=mutex,rwmutex --stack=main.load.func1");
+  EXPECT_EQ(CommandFor(s), "locks --kind=mutex,rwmutex --stack=main.load.func1");
   s.function = "a.b/c.(*Cache[...]).Get";
-  EXPECT_EQ(SuspicionCommand(s), "locks --kind=mutex,rwmutex --stack='a.b/c.*Cache.*Get'");
+  EXPECT_EQ(CommandFor(s), "locks --kind=mutex,rwmutex --stack='a.b/c.*Cache.*Get'");
   s.kind = SuspicionKind::kGc;
-  EXPECT_EQ(SuspicionCommand(s), SuspicionCommand(SuspicionKind::kGc));
+  EXPECT_EQ(CommandFor(s), SuspicionCommand(SuspicionKind::kGc));
 
   s.kind = SuspicionKind::kSlowTasks;
   s.reason = "task";
   s.function = "resize";
-  EXPECT_EQ(SuspicionCommand(s), "path --type=resize --worst=10");
+  EXPECT_EQ(CommandFor(s), "path --type=resize --worst=10");
   s.function = "it's";
-  EXPECT_EQ(SuspicionCommand(s), "path --type='it'\\''s' --worst=10");
+  EXPECT_EQ(CommandFor(s), "path --type='it'\\''s' --worst=10");
   s.function = "two\nlines";
-  EXPECT_EQ(SuspicionCommand(s), "tasks --each --top=5");
+  EXPECT_EQ(CommandFor(s), "tasks --each --top=5");
   s.reason = "region";
   s.function = "parse body";
-  EXPECT_EQ(SuspicionCommand(s), "path --region='parse body' --worst=10");
+  EXPECT_EQ(CommandFor(s), "path --region='parse body' --worst=10");
   s.reason = "request";
-  EXPECT_EQ(SuspicionCommand(s), "latency --by=stack --sort=total");
+  EXPECT_EQ(CommandFor(s), "latency --by=stack --sort=total");
   s.places.push_back({.function = "main.refresh"});
-  EXPECT_EQ(SuspicionCommand(s), "latency --by=stack --sort=total --stack=main.refresh");
+  EXPECT_EQ(CommandFor(s), "latency --by=stack --sort=total --stack=main.refresh");
 }
 
 TEST(Suspicions, NameADeadlockHoweverFewWait) {

@@ -267,10 +267,6 @@ struct TraceSummary {
   void SetFile(const std::string& file);
 };
 
-// Returns the command that shows more of one suspicion, for a shell: that of its kind, with flags
-// that select its place or type, "locks --kind=mutex,rwmutex --stack=main.save".
-std::string SuspicionCommand(const TraceSummary::Suspicion& suspicion);
-
 // Returns the suspicions of `after` that `before` does not have, also not in another line of the
 // same function.
 std::vector<TraceSummary::Suspicion> NewSuspicions(const TraceSummary& before,
