@@ -1,0 +1,127 @@
+// What has a text in its name.
+#include <algorithm>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "view/answers.h"
+
+namespace gotrace::internal::view {
+
+absl::Status Answers::AnswerSearch(const ViewRequest& request, JsonWriter* json) const {
+  const std::string* const text = request.Find("text");
+  if (text == nullptr || text->empty()) return absl::InvalidArgumentError("text is missing");
+  constexpr int64_t kMaxFound = 100;
+  const absl::StatusOr<int64_t> limit = request.Number("limit", 1, kMaxFound, 20);
+  if (!limit.ok()) return limit.status();
+  const auto most = static_cast<size_t>(*limit);
+
+  json->Key("groups");
+  json->BeginArray();
+  size_t count = 0;
+  for (size_t i = 0; i < overview().groups().size() && count < most; ++i) {
+    if (!ContainsIgnoringCase(NameOfGroup(i), *text)) continue;
+    AppendGroup(i, json);
+    ++count;
+  }
+  json->EndArray();
+
+  const std::optional<LaneId> lane = ReadLaneId(*text);
+  json->Key("goroutines");
+  json->BeginArray();
+  if (lane.has_value()) {
+    std::optional<int64_t> at;
+    absl::string_view name;
+    if (lane->kind == LaneKind::kGoroutine) {
+      const Overview::Goroutine* const found = overview().Find(GoId{lane->number}, 0);
+      if (found != nullptr) {
+        at = found->begin;
+        name = NameOfGroup(found->group);
+      }
+    } else if (lane->kind == LaneKind::kProc) {
+      if (overview().procs().contains(ProcId{lane->number})) at = 0;
+    } else if (lane->kind == LaneKind::kThread) {
+      if (overview().threads().contains(ThreadId{lane->number})) at = 0;
+    }
+    if (at.has_value()) {
+      json->BeginObject();
+      json->Member("id", absl::string_view(TextOf(*lane)));
+      json->Member("name", name);
+      json->Member("at", *at);
+      json->EndObject();
+    }
+  }
+  json->EndArray();
+
+  const auto begin_of = [&](const TaskSpan& task) {
+    return task.begin.value_or(overview().begin()) - overview().begin();
+  };
+  const auto end_of = [&](const TaskSpan& task) {
+    return task.end.has_value() ? *task.end - overview().begin() : overview().duration();
+  };
+  uint64_t number = 0;
+  const bool is_id = absl::StartsWith(*text, "task:") &&
+                     absl::SimpleAtoi(absl::string_view(*text).substr(5), &number);
+  std::vector<const TaskSpan*> tasks;
+  for (const TaskSpan& task : overview().tasks()) {
+    if (is_id ? task.task.value == number
+              : ContainsIgnoringCase(interner().String(task.type), *text)) {
+      tasks.push_back(&task);
+    }
+  }
+  absl::c_stable_sort(tasks, [&](const TaskSpan* a, const TaskSpan* b) {
+    return end_of(*a) - begin_of(*a) > end_of(*b) - begin_of(*b);
+  });
+  if (tasks.size() > most) tasks.resize(most);
+  json->Key("tasks");
+  json->BeginArray();
+  for (const TaskSpan* const task : tasks) {
+    json->BeginObject();
+    json->Member("task", task->task.value);
+    json->Member("type", interner().String(task->type));
+    json->Member("at", begin_of(*task));
+    json->Member("duration", end_of(*task) - begin_of(*task));
+    json->EndObject();
+  }
+  json->EndArray();
+
+  json->Key("regions");
+  json->BeginArray();
+  count = 0;
+  for (const Overview::RegionType& regions : overview().regions()) {
+    const absl::string_view type = interner().String(regions.type);
+    if (!ContainsIgnoringCase(type, *text) || ++count > most) continue;
+    json->BeginObject();
+    json->Member("type", type);
+    json->Member("count", regions.count);
+    json->Member("lane", absl::string_view(absl::StrCat("g:", regions.goroutine.value)));
+    json->Member("at", regions.begin);
+    json->EndObject();
+  }
+  json->EndArray();
+
+  json->Key("logs");
+  json->BeginArray();
+  count = 0;
+  for (const Overview::LogMessage& log : overview().logs()) {
+    const std::string message =
+        absl::StrCat(interner().String(log.category), ": ", interner().String(log.message));
+    if (!ContainsIgnoringCase(message, *text) || ++count > most) continue;
+    json->BeginObject();
+    json->Member("lane", absl::string_view(absl::StrCat("g:", log.goroutine.value)));
+    json->Member("at", log.time);
+    json->Key("task");
+    if (log.task == kBackgroundTask) {
+      json->Null();
+    } else {
+      json->Value(log.task.value);
+    }
+    json->Member("text", absl::string_view(message));
+    json->EndObject();
+  }
+  json->EndArray();
+  return absl::OkStatus();
+}
+
+}  // namespace gotrace::internal::view

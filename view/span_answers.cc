@@ -1,0 +1,289 @@
+// One span of a lane, with what began and ended it, and the arrows between goroutines.
+#include <algorithm>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "gotrace/fault.h"
+#include "view/answers.h"
+
+namespace gotrace::internal::view {
+namespace {
+
+// The most goroutines that a span names as woken.
+constexpr size_t kMaxWakes = 100;
+
+}  // namespace
+
+absl::Status Answers::ForEachPiece(const LaneId& lane, size_t n,
+                                   const std::function<void(const LanePiece& piece)>& use) const {
+  const auto is_in_lane = [&](const LanePiece& piece) {
+    switch (lane.kind) {
+      case LaneKind::kProc:
+        return piece.proc.value == lane.number && piece.begin < piece.proc_until;
+      case LaneKind::kThread:
+        return piece.thread.value == lane.number;
+      case LaneKind::kGoroutine:
+        return piece.goroutine.value == lane.number;
+      case LaneKind::kGroup:
+        return false;
+    }
+    return false;
+  };
+  // In the lane of a P, a piece ends when the goroutine loses the P.
+  const auto give = [&](LanePiece piece) {
+    if (!is_in_lane(piece)) return;
+    if (lane.kind == LaneKind::kProc) piece.end = piece.proc_until;
+    use(piece);
+  };
+  for (const LanePiece& piece : overview().crossing()) give(piece);
+  const auto generation = generations_->Get(n);
+  if (!generation.ok()) return generation.status();
+  for (const LanePiece& piece : (*generation)->pieces) give(piece);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<GoroutineIntervals> Answers::IntervalsOf(GoId goroutine, size_t n) const {
+  GoroutineIntervals result;
+  result.sink = std::make_unique<AnalysisSink>(
+      [&](Interner* /*interner*/) { return std::make_unique<IntervalsOfGoroutine>(goroutine); },
+      AnalysisSink::Options());
+  ReaderOptions options = options_.reader;
+  options.keep_going = keep_going_;
+  options.jobs = 1;
+  const absl::Status status = ReadGeneration(*source_, index_, n, options, result.sink.get());
+  if (!status.ok() && !FaultOf(status).has_value()) return status;
+  return result;
+}
+
+void Answers::AppendStack(const Interner& interner, StackId stack, JsonWriter* json) const {
+  json->Key("stack");
+  json->BeginArray();
+  for (const FrameId id : interner.Frames(stack)) {
+    const StackFrame frame = interner.Frame(id);
+    json->BeginObject();
+    json->Member("func", frame.func);
+    json->Member("file", frame.file);
+    json->Member("line", frame.line);
+    json->EndObject();
+  }
+  json->EndArray();
+}
+
+void Answers::AppendPlace(absl::string_view key, const LaneId& lane, std::optional<int64_t> at,
+                          JsonWriter* json) const {
+  json->Key(key);
+  if (!at.has_value()) return json->Null();
+  json->BeginObject();
+  json->Member("lane", absl::string_view(TextOf(lane)));
+  json->Member("at", *at);
+  json->EndObject();
+}
+
+void Answers::AppendCause(absl::string_view key, const Cause* cause, int64_t time,
+                          const Interner& interner, JsonWriter* json) const {
+  json->Key(key);
+  if (cause == nullptr) return json->Null();
+  json->BeginObject();
+  json->Member("kind", CauseKindName(cause->kind));
+  if (cause->kind == CauseKind::kGoroutine) {
+    json->Member("lane", absl::string_view(absl::StrCat("g:", cause->goroutine.value)));
+    json->Member("at", time);
+    json->Member("name", NameOfGoroutine(cause->goroutine, time));
+  }
+  AppendId("p", cause->proc.value, json);
+  AppendId("m", cause->thread.value, json);
+  AppendStack(interner, cause->stack, json);
+  json->EndObject();
+}
+
+void Answers::AppendId(absl::string_view key, int64_t id, JsonWriter* json) const {
+  json->Key(key);
+  if (id == -1) return json->Null();
+  json->Value(id);
+}
+
+absl::Status Answers::AnswerSpan(const ViewRequest& request, JsonWriter* json) const {
+  const std::string* const text = request.Find("lane");
+  if (text == nullptr) return absl::InvalidArgumentError("lane is missing");
+  const std::optional<LaneId> lane = ReadLaneId(*text);
+  if (!lane.has_value() || lane->kind == LaneKind::kGroup) {
+    return absl::InvalidArgumentError("lane must be that of a P, a thread or a goroutine");
+  }
+  const absl::StatusOr<int64_t> at = request.Number("at", 0, kMaxViewTime, -1);
+  if (!at.ok()) return at.status();
+  if (*at < 0) return absl::InvalidArgumentError("at is missing");
+  const auto generation_of = [&](int64_t time) { return GenerationsOf({time, time + 1}).first; };
+  const size_t n = generation_of(*at);
+
+  std::optional<LanePiece> piece;
+  absl::Status status = ForEachPiece(*lane, n, [&](const LanePiece& one) {
+    if (one.begin <= *at && *at < one.end) piece = one;
+  });
+  if (!status.ok()) return status;
+  const bool is_idle = !piece.has_value();
+  if (is_idle) {
+    const bool is_known =
+        (lane->kind == LaneKind::kProc && overview().procs().contains(ProcId{lane->number})) ||
+        (lane->kind == LaneKind::kThread && overview().threads().contains(ThreadId{lane->number}));
+    if (!is_known || *at >= overview().duration()) {
+      return absl::NotFoundError("the lane has nothing at this time");
+    }
+    // From the piece before to the piece after it.
+    piece = LanePiece{.begin = *at, .end = *at, .proc_until = *at};
+  }
+
+  // The neighbours are where the piece begins and ends, or near that. Pieces that cross between
+  // generations are found from all of them, so one that is not in the generation may be too far.
+  constexpr size_t kGenerations = 4;
+  const std::vector<int64_t>& syncs = overview().syncs();
+  std::optional<int64_t> previous;
+  std::optional<int64_t> following;
+  const auto look = [&](size_t generation) {
+    return ForEachPiece(*lane, generation, [&](const LanePiece& one) {
+      if (one.end <= piece->begin) previous = std::max(previous.value_or(0), one.end - 1);
+      if (one.begin >= piece->end) {
+        following = std::min(following.value_or(kMaxViewTime), one.begin);
+      }
+    });
+  };
+  const size_t begin_generation = generation_of(piece->begin);
+  const size_t end_generation = generation_of(piece->end);
+  int64_t earliest = *at;
+  int64_t latest = *at + 1;
+  for (size_t i = 0; i < kGenerations && i <= begin_generation && status.ok(); ++i) {
+    status = look(begin_generation - i);
+    earliest = i == begin_generation ? 0 : std::min(earliest, syncs[begin_generation - i]);
+    if (previous.has_value() && *previous >= syncs[begin_generation - i]) break;
+  }
+  for (size_t i = end_generation;
+       i < end_generation + kGenerations && i < index_.generations().size() && status.ok(); ++i) {
+    status = look(i);
+    const bool is_last = i + 1 >= index_.generations().size() || i + 1 >= syncs.size();
+    latest = is_last ? overview().duration() : std::max(latest, syncs[i + 1]);
+    if (following.has_value() && (is_last || *following < latest)) break;
+  }
+  if (!status.ok()) return status;
+  if (is_idle) {
+    piece->begin = previous.has_value() ? *previous + 1 : earliest;
+    piece->end = following.value_or(latest);
+  }
+
+  const GoId id = piece->goroutine;
+  const Overview::Goroutine* const goroutine =
+      id == GoId::kNone ? nullptr : overview().Find(id, piece->begin);
+  json->Member("lane", absl::string_view(TextOf(*lane)));
+  json->Member("name", goroutine == nullptr ? absl::string_view() : NameOfGroup(goroutine->group));
+  json->Member("begin", piece->begin);
+  json->Member("end", piece->end);
+  json->Member("state", LaneStateName(piece->state));
+  AppendId("goroutine", id.value, json);
+  AppendId("p", piece->proc.value, json);
+  AppendId("m", piece->thread.value, json);
+  AppendPlace("previous", *lane, previous, json);
+  AppendPlace("next", *lane, following, json);
+  if (goroutine == nullptr) return absl::OkStatus();
+
+  json->Key("begin_clipped");
+  json->Bool(piece->begin == goroutine->begin && !goroutine->begins);
+  json->Key("end_clipped");
+  json->Bool(piece->end == goroutine->end && !goroutine->ends);
+  const absl::StatusOr<GoroutineIntervals> first = IntervalsOf(id, begin_generation);
+  if (!first.ok()) return first.status();
+  const absl::StatusOr<GoroutineIntervals> last =
+      end_generation == begin_generation ? absl::StatusOr<GoroutineIntervals>(GoroutineIntervals())
+                                         : IntervalsOf(id, end_generation);
+  if (!last.ok()) return last.status();
+  const GoroutineIntervals& ending = last->sink == nullptr ? *first : *last;
+
+  const auto since_begin = [&](int64_t time) { return time - overview().begin(); };
+  const GoInterval* begun = nullptr;
+  for (const GoInterval& interval : first->intervals().own()) {
+    if (since_begin(interval.begin) <= piece->begin && piece->begin < since_begin(interval.end)) {
+      begun = &interval;
+    }
+  }
+  const GoInterval* ended = nullptr;
+  for (const GoInterval& interval : ending.intervals().own()) {
+    if (since_begin(interval.end) == piece->end && !interval.end_clipped) ended = &interval;
+  }
+  json->Member("go_state", GoStateName(begun == nullptr ? GoState::kUndetermined : begun->state));
+  json->Member("reason",
+               begun == nullptr ? absl::string_view() : first->interner().String(begun->reason));
+  AppendStack(first->interner(), begun == nullptr ? StackId::kNone : begun->stack, json);
+  const bool begins = begun != nullptr && since_begin(begun->begin) == piece->begin;
+  AppendCause("begun_by", begins ? &begun->begun_by : nullptr, piece->begin, first->interner(),
+              json);
+  AppendCause("ended_by", ended == nullptr ? nullptr : &ended->ended_by, piece->end,
+              ending.interner(), json);
+  json->Key("wakes");
+  json->BeginArray();
+  size_t count = 0;
+  for (const GoroutineIntervals* const part : {&*first, &ending}) {
+    for (const GoInterval& woken : part->intervals().woken()) {
+      const int64_t time = since_begin(woken.begin);
+      if (time < piece->begin || time > piece->end || ++count > kMaxWakes) continue;
+      json->BeginObject();
+      json->Member("lane", absl::string_view(absl::StrCat("g:", woken.goroutine.value)));
+      json->Member("at", time);
+      json->Member("name", NameOfGoroutine(woken.goroutine, time));
+      json->EndObject();
+    }
+    if (part == &ending) break;
+  }
+  json->EndArray();
+  return absl::OkStatus();
+}
+
+absl::Status Answers::AnswerArrows(const ViewRequest& request, JsonWriter* json) const {
+  const std::string* const text = request.Find("lane");
+  const std::optional<LaneId> lane = text == nullptr ? std::nullopt : ReadLaneId(*text);
+  if (!lane.has_value() || lane->kind != LaneKind::kGoroutine) {
+    return absl::InvalidArgumentError("lane must be that of a goroutine");
+  }
+  const absl::StatusOr<Window> window = WindowOf(request);
+  if (!window.ok()) return window.status();
+  constexpr int64_t kArrows = 500;
+  const absl::StatusOr<int64_t> limit = request.Number("limit", 1, 10 * kArrows, kArrows);
+  if (!limit.ok()) return limit.status();
+  if (!CanDecode(*window)) return absl::InvalidArgumentError("the window is too long");
+  struct Arrow {
+    int64_t time = 0;
+    int64_t from = 0;
+    int64_t to = 0;
+    int64_t runs = 0;
+  };
+  std::vector<Arrow> arrows;
+  const auto [begin, end] = GenerationsOf(*window);
+  for (size_t n = begin; n < end; ++n) {
+    const absl::StatusOr<GoroutineIntervals> part = IntervalsOf(GoId{lane->number}, n);
+    if (!part.ok()) return part.status();
+    const auto add = [&](const GoInterval& interval) {
+      const Arrow arrow = {interval.begin - overview().begin(), interval.begun_by.goroutine.value,
+                           interval.goroutine.value,
+                           interval.end_clipped ? -1 : interval.end - overview().begin()};
+      if (window->from <= arrow.time && arrow.time < window->to) arrows.push_back(arrow);
+    };
+    for (const GoInterval& interval : part->intervals().own()) {
+      if (interval.state == GoState::kRunnable && !interval.begin_clipped &&
+          interval.begun_by.kind == CauseKind::kGoroutine &&
+          interval.begun_by.goroutine.value != lane->number) {
+        add(interval);
+      }
+    }
+    for (const GoInterval& interval : part->intervals().woken()) add(interval);
+  }
+  absl::c_stable_sort(arrows, [](const Arrow& a, const Arrow& b) { return a.time < b.time; });
+  json->Member("total", uint64_t{arrows.size()});
+  if (arrows.size() > static_cast<size_t>(*limit)) arrows.resize(static_cast<size_t>(*limit));
+  json->Key("arrows");
+  json->BeginArray();
+  for (const Arrow& arrow : arrows) {
+    json->BeginArray();
+    for (const int64_t value : {arrow.time, arrow.from, arrow.to, arrow.runs}) json->Value(value);
+    json->EndArray();
+  }
+  json->EndArray();
+  return absl::OkStatus();
+}
+
+}  // namespace gotrace::internal::view
