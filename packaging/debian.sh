@@ -49,6 +49,7 @@ fi
 # In the package of the static library, lintian looks at each object for minutes.
 packages=("$dir"/*.changes)
 if [[ " $DEB_BUILD_OPTIONS " == *" noopt "* ]]; then
-  mapfile -t packages < <(ls "$dir"/*.deb | grep -v -- -dev_)
+  packages=()
+  for package in "$dir"/*.deb; do [[ $package == *-dev_* ]] || packages+=("$package"); done
 fi
 lintian --info --pedantic --fail-on error,warning,pedantic --allow-root "${packages[@]}"
