@@ -3,8 +3,9 @@
 // A piece after the first begins as a window does that TrimTrace() cuts out: with a Prologue,
 // before the first of its events and not later than the last of the piece before. When pieces are
 // joined, all events that are not later than that end are left out, and so are prologues and what
-// overlaps. A window in the first generation also ends with the states of what only later events
-// are about. A piece that overlaps it may have events at the times of these, which are kept.
+// overlaps. A window in the first generation also ends with the states of goroutines and Ps that
+// only later events mention. A piece that overlaps it may have events at the same times, which are
+// kept.
 #include "gotrace/split.h"
 
 #include <algorithm>
@@ -254,7 +255,8 @@ class Joiner {
   absl::Status Add(const Piece& piece, TraceWriterImpl* writer) {
     absl::StatusOr<Reader> reader = OpenPiece(piece.index);
     if (!reader.ok()) return reader.status();
-    // A piece that begins after the last change does so with what is at the end of the one before.
+    // A piece that begins after the last change starts with a prologue, whose times are those of
+    // the states at the end of the piece before.
     const std::optional<int64_t> known_until =
         change_.has_value() && piece.begin <= *change_ ? change_ : end_;
     std::optional<uint64_t> left_out;  // The offset of the last event that was left out.
