@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/escaping.h"
+#include "util/text_buffer.h"
 
 namespace gotrace::internal::view {
 
@@ -51,6 +52,15 @@ void AppendRange(const ColumnRange& range, JsonWriter* json) {
   json->Member("begin", range.begin);
   json->Member("step", range.step);
   json->Member("count", uint64_t{range.count});
+}
+
+ViewAnswer ErrorAnswer(int status, absl::string_view message) {
+  TextBuffer out;
+  JsonWriter json(&out);
+  json.BeginObject();
+  json.Member("error", message);
+  json.EndObject();
+  return {status, "application/json", std::string(out.view())};
 }
 
 }  // namespace gotrace::internal::view

@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "export/json/json_text.h"
+#include "gotrace/trace_view.h"
 #include "view/lane_columns.h"
 #include "view/lane_state.h"
 
@@ -49,6 +50,9 @@ void AppendStates(const LaneColumns& lane, int64_t full, bool is_group, JsonWrit
 
 // Appends which columns an answer has.
 void AppendRange(const ColumnRange& range, JsonWriter* json);
+
+// Returns the answer to a request that fails, with a sentence for people.
+ViewAnswer ErrorAnswer(int status, absl::string_view message);
 
 // Names of an answer, which rows refer to.
 class Names {

@@ -36,15 +36,6 @@ int StatusOf(const absl::Status& status) {
   }
 }
 
-ViewAnswer ErrorAnswer(int status, absl::string_view message) {
-  TextBuffer out;
-  JsonWriter json(&out);
-  json.BeginObject();
-  json.Member("error", message);
-  json.EndObject();
-  return {status, "application/json", std::string(out.view())};
-}
-
 }  // namespace
 
 ColumnRange ColumnsOf(const Window& window, int64_t step) {

@@ -1,5 +1,7 @@
 #include "view/lanes.h"
 
+#include <iterator>
+
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -11,6 +13,8 @@ constexpr std::pair<absl::string_view, LaneKind> kLanePrefixes[] = {{"p:", LaneK
                                                                     {"m:", LaneKind::kThread},
                                                                     {"g:", LaneKind::kGoroutine},
                                                                     {"group:", LaneKind::kGroup}};
+
+static_assert(std::size(kLanePrefixes) == kLaneKinds);
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// What has a text in its name.
+// Searches for a text in names and messages.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"

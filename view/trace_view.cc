@@ -1,4 +1,4 @@
-// Reads a trace, and keeps what is known of it, from which Answers answers requests.
+// Reads a trace, and keeps the overview from which Answers answers requests.
 #include "gotrace/trace_view.h"
 
 #include <atomic>

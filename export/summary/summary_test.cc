@@ -17,7 +17,6 @@
 #include "analysis/core/built_events.h"
 #include "analysis/core/cut_trace.h"
 #include "export/summary/summary_page.h"
-#include "export/summary/suspicion_command.h"
 #include "gotrace/goroutine_stats.h"
 #include "gotrace/summary_writer.h"
 #include "gotrace/trace_summary.h"
@@ -373,34 +372,6 @@ TEST(Suspicions, SayWhetherReadersOrWritersHeldIt) {
   EXPECT_EQ(SuspicionsOf(program.Summarize()),
             "lock: 5 waits for a lock in main.get main.go:3 -> sync.(*RWMutex).RLock: 150 ms, up "
             "to 30.0 ms. Ended by RUnlock: 0.0%, by Unlock: 100.0%. Victims: main.get.\n");
-}
-
-TEST(Suspicions, HaveCommandsThatSelectTheirPlace) {
-  TraceSummary::Suspicion s;
-  s.kind = SuspicionKind::kLock;
-  EXPECT_EQ(CommandFor(s), "locks --kind=mutex,rwmutex");
-  s.function = "main.load.func1";
-  EXPECT_EQ(CommandFor(s), "locks --kind=mutex,rwmutex --stack=main.load.func1");
-  s.function = "a.b/c.(*Cache[...]).Get";
-  EXPECT_EQ(CommandFor(s), "locks --kind=mutex,rwmutex --stack='a.b/c.*Cache.*Get'");
-  s.kind = SuspicionKind::kGc;
-  EXPECT_EQ(CommandFor(s), SuspicionCommand(SuspicionKind::kGc));
-
-  s.kind = SuspicionKind::kSlowTasks;
-  s.reason = "task";
-  s.function = "resize";
-  EXPECT_EQ(CommandFor(s), "path --type=resize --worst=10");
-  s.function = "it's";
-  EXPECT_EQ(CommandFor(s), "path --type='it'\\''s' --worst=10");
-  s.function = "two\nlines";
-  EXPECT_EQ(CommandFor(s), "tasks --each --top=5");
-  s.reason = "region";
-  s.function = "parse body";
-  EXPECT_EQ(CommandFor(s), "path --region='parse body' --worst=10");
-  s.reason = "request";
-  EXPECT_EQ(CommandFor(s), "latency --by=stack --sort=total");
-  s.places.push_back({.function = "main.refresh"});
-  EXPECT_EQ(CommandFor(s), "latency --by=stack --sort=total --stack=main.refresh");
 }
 
 TEST(Suspicions, NameADeadlockHoweverFewWait) {

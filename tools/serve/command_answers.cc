@@ -30,8 +30,12 @@
 #include "tools/sql/sql_output.h"
 #include "tools/sql/sql_session.h"
 #include "util/text_buffer.h"
+#include "view/answer_json.h"
 
 namespace gotrace::internal {
+
+using view::ErrorAnswer;
+
 namespace {
 
 // The most rows of an answer, and the most events and how many there are by default.
@@ -50,15 +54,6 @@ constexpr absl::string_view kText = "text/plain; charset=utf-8";
 
 // Parameters that say how large the answer becomes.
 constexpr absl::string_view kSizes[] = {"top", "slices", "worst", "limit"};
-
-ViewAnswer ErrorAnswer(int status, absl::string_view message) {
-  TextBuffer out;
-  JsonWriter json(&out);
-  json.BeginObject();
-  json.Member("error", message);
-  json.EndObject();
-  return {status, "application/json", std::string(out.view())};
-}
 
 std::string FileMember(absl::string_view name) {
   TextBuffer out;
