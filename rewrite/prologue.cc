@@ -166,11 +166,12 @@ class PrologueMaker {
     const Goroutine& goroutine = Get(id);
     const bool runs = Runs(id);
     if (!runs && !CanOpenOnHelper(id)) return;
-    if (const PastEvents::Goroutine* const past = past_->Find(id); past != nullptr && runs) {
-      if (past->label != 0) {
+    if (const PastEvents::Goroutine* const past = past_->Find(id); past != nullptr) {
+      if (runs && past->label != 0) {
         open_[id].push_back(Make(EventType::kGoLabel, {String(past->label)}));
       }
-      if (past->stop.has_value()) {
+      // A goroutine that changes GOMAXPROCS may lose its own P, and wait for another one.
+      if (past->stop.has_value() && goroutine.status != GoStatus::kSyscall) {
         open_[id].push_back(Make(EventType::kSTWBegin, {String(*past->stop), 0}));
       }
     }
@@ -205,7 +206,11 @@ class PrologueMaker {
     const uint64_t stack = past == nullptr ? 0 : StackId(past->stack);
     if (in_syscall) {
       Add(EventType::kGoSyscallBegin, thread, id, proc, {0, stack});
-      if (own_proc == ProcId::kNone) Add(EventType::kProcStop, thread, id, proc);
+      // Between the last two events of a syscall that blocked, the thread has a P that runs.
+      const bool runs =
+          own_proc != ProcId::kNone && model_.FindProc(own_proc)->status == ProcStatus::kRunning;
+      if (own_proc == ProcId::kNone || runs) Add(EventType::kProcStop, thread, id, proc);
+      if (runs) Add(EventType::kProcStart, thread, id, ProcId::kNone, {Number(own_proc), 0});
     } else {
       const bool waits = goroutine.status == GoStatus::kWaiting;
       Add(waits ? EventType::kGoBlock : EventType::kGoStop, thread, id, proc, {reason, stack});

@@ -26,6 +26,49 @@ void KeepGcNumbers(Prologue* first, Prologue* second) {
   }
 }
 
+// A stop of the world that is open where a trace begins, to begin it in the second generation.
+struct OpenStop {
+  // How many events AppendTo() appends, and GenerationWriter adds for them, at most.
+  static constexpr int64_t kMaxLength = 5;
+
+  WriterEvent begin;
+  std::string reason;
+  // How its goroutine stops after that; kNone if it continues to run.
+  EventType leaves = EventType::kNone;
+
+  void AppendTo(JoinedTables* tables, std::vector<WriterEvent>* events) const {
+    WriterEvent event = begin;
+    event.args[0] = tables->AddString(reason);
+    events->push_back(event);
+    if (leaves == EventType::kNone) return;
+    for (const EventType type : {leaves, EventType::kProcStop}) {
+      event.type = type;
+      event.args[0] = 0;
+      events->push_back(event);
+      event.goroutine = GoId::kNone;
+    }
+  }
+};
+
+// Takes the stops of the world that `prologue` begins out of it. A goroutine that does not run
+// begins one on a P that is idle.
+std::vector<OpenStop> TakeStops(const ProgramModel& model, const JoinedTables& tables,
+                                Prologue* prologue) {
+  std::vector<OpenStop> stops;
+  std::erase_if(prologue->events, [&](const WriterEvent& event) {
+    if (event.type != EventType::kSTWBegin) return false;
+    OpenStop stop{event, std::string(*tables.FindString(event.args[0]))};
+    if (event.thread == GenerationWriter::kHelper) {
+      const bool waits = model.FindGoroutine(event.goroutine)->status == GoStatus::kWaiting;
+      stop.leaves = waits ? EventType::kGoBlock : EventType::kGoStop;
+      if (!model.idle_procs().contains(event.proc)) return true;
+    }
+    stops.push_back(std::move(stop));
+    return true;
+  });
+  return stops;
+}
+
 }  // namespace
 
 TraceWriterImpl::TraceWriterImpl(const TraceWriterOptions& options, ByteSink* out)
@@ -179,16 +222,12 @@ void TraceWriterImpl::BeginTrace(int64_t time, bool states_again, absl::Function
       MakeTracePrologue(writer_->model(), *past_, options_.version, &generation_->tables);
   Prologue again;
   // The end of a stop of the world refers to the reason in its own generation.
-  std::vector<std::pair<WriterEvent, std::string>> stops;
+  std::vector<OpenStop> stops;
   if (states_again) {
     again = MakeGenerationPrologue(writer_->model());
     KeepGcNumbers(&prologue, &again);
-    std::erase_if(prologue.events, [&](const WriterEvent& event) {
-      if (event.type != EventType::kSTWBegin) return false;
-      stops.emplace_back(event, *generation_->tables.FindString(event.args[0]));
-      return true;
-    });
-    again.length += static_cast<int64_t>(stops.size());
+    stops = TakeStops(writer_->model(), generation_->tables, &prologue);
+    again.length += static_cast<int64_t>(stops.size()) * OpenStop::kMaxLength;
   }
   writer_ = std::make_unique<GenerationWriter>(options_.version);
   has_prologue_ = true;
@@ -203,10 +242,7 @@ void TraceWriterImpl::BeginTrace(int64_t time, bool states_again, absl::Function
     EndGeneration();
     begin = std::max<int64_t>(0, time - again.length - 1);
     generation_ = std::make_unique<Collected>(replacer_);
-    for (auto& [event, reason] : stops) {
-      event.args[0] = generation_->tables.AddString(reason);
-      again.events.push_back(event);
-    }
+    for (const OpenStop& stop : stops) stop.AppendTo(&generation_->tables, &again.events);
     again.BeginAt(begin);
     generation_->begin = begin;
     generation_->first_event = given_;

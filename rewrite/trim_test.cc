@@ -300,5 +300,61 @@ TEST(Trim, RefusesAWindowWithoutEvents) {
   EXPECT_TRUE(absl::IsNotFound(Trim(original, Window(10, 20)).status));
 }
 
+// A goroutine that loses its P while it stops the world, and another one that returns from a
+// syscall, of which the P was taken, when the window begins at 10 us. The trace begins with
+// `generations` kSync events.
+std::string StatesBetween(int generations) {
+  const BuiltTables tables;
+  std::string bytes;
+  const std::unique_ptr<ByteSink> out = SinkToString(&bytes);
+  TraceWriter writer({}, out.get());
+  const auto add = [&](const EventBuilder& builder) { writer.Add({builder.Build()}); };
+  const auto other = [&](EventType type, int64_t time, int64_t proc) {
+    return Of(type, tables, time, 2).Thread(ThreadId{8}).Proc(ProcId{proc});
+  };
+  add(EventBuilder::MakeSync(1, tables).Time(1000));
+  add(Of(EventType::kUserRegionBegin, tables, 1500, 1).RegionType("write"));
+  add(other(EventType::kUserRegionBegin, 1600, 4).RegionType("read"));
+  for (int i = 2; i <= generations; ++i) add(EventBuilder::MakeSync(i, tables).Time(1700 + i));
+  add(other(EventType::kGoSyscallBegin, 2000, 4)
+          .Transition(GoId{2}, GoState::kRunning, GoState::kSyscall));
+  add(other(EventType::kProcStop, 2100, 4)
+          .Transition(ProcId{4}, ProcState::kRunning, ProcState::kIdle));
+  add(Of(EventType::kSTWBegin, tables, 3000, 1).Reason("GOMAXPROCS"));
+  add(Of(EventType::kGoStop, tables, 4000, 1)
+          .Transition(GoId{1}, GoState::kRunning, GoState::kRunnable)
+          .Reason("runtime.Gosched"));
+  add(Of(EventType::kProcStop, tables, 5000, -1)
+          .Transition(ProcId{3}, ProcState::kRunning, ProcState::kIdle));
+  add(other(EventType::kProcStart, 6000, -1)
+          .Transition(ProcId{4}, ProcState::kIdle, ProcState::kRunning));
+  add(other(EventType::kGoSyscallEndBlocked, 11'000, 4)
+          .Transition(GoId{2}, GoState::kSyscall, GoState::kRunnable));
+  add(Of(EventType::kProcStart, tables, 12'000, -1)
+          .Proc(ProcId::kNone)
+          .Transition(ProcId{3}, ProcState::kIdle, ProcState::kRunning));
+  add(Of(EventType::kGoStart, tables, 13'000, -1)
+          .Transition(GoId{1}, GoState::kRunnable, GoState::kRunning));
+  add(Of(EventType::kSTWEnd, tables, 14'000, 1));
+  EXPECT_TRUE(writer.Finish().ok()) << writer.Finish();
+  EXPECT_TRUE(out->Finish().ok());
+  return bytes;
+}
+
+TEST(Trim, KeepsStatesThatLastOnlyBetweenTwoEvents) {
+  for (const int generations : {1, 2}) {
+    SCOPED_TRACE(generations);
+    const std::string original = StatesBetween(generations);
+    const Trimmed trimmed = Trim(original, Window(10'000, 20'000));
+    ASSERT_TRUE(trimmed.status.ok()) << trimmed.status;
+    ExpectSound(trimmed.bytes);
+    EXPECT_EQ(trimmed.result.written.events_added, 0U);
+    const std::vector<std::string> events = TextOf(trimmed.bytes, 10'000, 20'000).events;
+    EXPECT_EQ(events.size(), 4U);
+    EXPECT_EQ(events, TextOf(original, 10'000, 20'000).events);
+    EXPECT_TRUE(absl::StrContains(events.back(), "GOMAXPROCS")) << events.back();
+  }
+}
+
 }  // namespace trim_test
 }  // namespace gotrace::internal
