@@ -5,6 +5,7 @@
 // followed, but not written. What exists at its first time is then stated by a Prologue.
 #include "gotrace/trim.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -54,6 +55,7 @@ class Trimmer {
       }
       Begin(*event, &writer);
       if (!writer.IsStated(*event)) writer.Add(absl::MakeConstSpan(event, 1));
+      last_time_ = event->time();
     }
     if (begun_ && ends_early_) writer.LastUntil(times_.to);
     TrimmedTrace result;
@@ -92,7 +94,7 @@ class Trimmer {
   }
 
   // If the event after the window is the first about a goroutine or P, which thus existed in the
-  // window already, states that at the end of the window.
+  // window already, states that after the last event of the window.
   void StateLate(const Event& event, TraceWriterImpl* writer) {
     if (!begun_ || !is_first_) return;
     const ResourceId resource = event.transition_resource();
@@ -100,14 +102,18 @@ class Trimmer {
     if (!is_first || writer->IsStated(event) || !late_.emplace(resource.kind, resource.id).second)
       return;
     Event late = event;
-    EventWriter(&late).Time(times_.to);
+    // Right after the last event, so that the next one, of which another window may begin, can keep
+    // its time: a reader gives no two events the same one.
+    EventWriter(&late).Time(std::min(last_time_ + 1, times_.to));
     writer->Add({late});
   }
 
   // Begins the window before `event`.
   void Begin(const Event& event, TraceWriterImpl* writer) {
     const bool begins = event.kind() == EventKind::kSync;
-    if (!std::exchange(begun_, true)) writer->BeginAt(times_.from, !is_first_ && !begins);
+    if (std::exchange(begun_, true)) return;
+    last_time_ = times_.from;
+    writer->BeginAt(times_.from, !is_first_ && !begins);
   }
 
   bool HasFirstTime() const {
@@ -139,6 +145,7 @@ class Trimmer {
   EventFilter::Times times_;
   bool has_times_ = false;
   bool is_first_ = false;  // Whether the window ends in the first generation.
+  int64_t last_time_ = 0;  // Of the last event in the window, or of its begin.
   std::set<std::pair<ResourceKind, int64_t>> late_;  // What StateLate() stated.
   bool begun_ = false;                               // Whether the window has begun.
   bool ends_early_ = false;  // Whether the original continues after the window.
