@@ -188,9 +188,9 @@ absl::Status Answers::Decode(const Window& window, PieceSorter* sorter) const {
     for (const std::string& reason : (*generation)->reasons) {
       reasons.push_back(sorter->ReasonOf(reason));
     }
-    for (const LanePiece& piece : (*generation)->pieces) {
+    (*generation)->pieces.ForEach([&](const LanePiece& piece) {
       if (overlaps(piece)) sorter->Add(piece, reasons[static_cast<size_t>(piece.reason)]);
-    }
+    });
   }
   return absl::OkStatus();
 }

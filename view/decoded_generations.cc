@@ -23,7 +23,10 @@ class GenerationPieces final : public Analysis {
     pieces_.AddGoroutine(interval, StringId::kEmpty);
   }
   void AddThread(const ThreadInterval& interval) override { pieces_.AddThread(interval); }
-  void Finish(int64_t /*end*/) override { pieces_.Finish(); }
+  void Finish(int64_t /*end*/) override {
+    pieces_.Finish();
+    result_->pieces.Finish();
+  }
 
   std::shared_ptr<const DecodedGeneration> Take() { return std::move(result_); }
 
@@ -34,7 +37,7 @@ class GenerationPieces final : public Analysis {
 
   void AddPiece(const LanePiece& piece) {
     if (piece.crosses) return;
-    LanePiece& added = result_->pieces.emplace_back(piece);
+    LanePiece added = piece;
     added.begin = SinceBegin(piece.begin);
     added.end = SinceBegin(piece.end);
     added.proc_until = SinceBegin(piece.proc_until);
@@ -42,6 +45,7 @@ class GenerationPieces final : public Analysis {
         reasons_.try_emplace(piece.reason, static_cast<StringId>(result_->reasons.size()));
     if (is_new) result_->reasons.emplace_back(interner_.String(piece.reason));
     added.reason = known->second;
+    result_->pieces.Add(added);
   }
 
   Interner& interner_;
@@ -75,7 +79,7 @@ absl::Status ReadGeneration(const ByteSource& source, const TraceIndex& index, s
 }
 
 size_t DecodedGeneration::size() const {
-  size_t bytes = sizeof(*this) + pieces.size() * sizeof(LanePiece);
+  size_t bytes = sizeof(*this) + pieces.bytes();
   for (const std::string& reason : reasons) bytes += sizeof(reason) + reason.size();
   return bytes;
 }

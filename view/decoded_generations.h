@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -18,7 +17,7 @@
 #include "gotrace/byte_source.h"
 #include "gotrace/reader_options.h"
 #include "gotrace/trace_index.h"
-#include "view/lane_pieces.h"
+#include "view/packed_pieces.h"
 
 namespace gotrace::internal {
 
@@ -31,7 +30,7 @@ absl::Status ReadGeneration(const ByteSource& source, const TraceIndex& index, s
 struct DecodedGeneration {
   // The pieces that do not cross into another generation; Overview::crossing() has the others.
   // Times are since the trace's begin. `reason` is an index of `reasons`.
-  std::deque<LanePiece> pieces;  // So that millions of them need not be copied.
+  PackedPieces pieces;
   std::vector<std::string> reasons;
 
   // Returns the memory that it takes, in bytes.

@@ -38,7 +38,7 @@ absl::Status Answers::ForEachPiece(const LaneId& lane, size_t n,
   for (const LanePiece& piece : overview().crossing()) give(piece);
   const auto generation = generations_->Get(n);
   if (!generation.ok()) return generation.status();
-  for (const LanePiece& piece : (*generation)->pieces) give(piece);
+  (*generation)->pieces.ForEach(give);
   return absl::OkStatus();
 }
 

@@ -1,0 +1,94 @@
+// Keeps pieces of lanes in a quarter of their memory.
+#ifndef GOTRACE_VIEW_PACKED_PIECES_H_
+#define GOTRACE_VIEW_PACKED_PIECES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "gotrace/ids.h"
+#include "gotrace/interner.h"
+#include "view/lane_pieces.h"
+#include "view/lane_state.h"
+
+namespace gotrace::internal {
+
+// A list of pieces. Most of them take 16 bytes; those that do not fit take as much as a LanePiece
+// and that: for example, pieces of many seconds, or in which a P was lost.
+class PackedPieces {
+ public:
+  void Add(const LanePiece& piece);
+
+  // Frees what only Add() needs. Call it after the last piece.
+  void Finish() { indexes_.clear(); }
+
+  size_t size() const { return packed_.size(); }
+
+  // Returns the memory that the pieces take, in bytes.
+  size_t bytes() const;
+
+  // Calls `use` with each piece, in the order in which they were added.
+  template <class Use>
+  void ForEach(const Use& use) const {
+    auto base = bases_.begin();
+    auto whole = whole_.begin();
+    size_t index = 0;
+    int64_t from = 0;
+    for (const Packed& packed : packed_) {
+      if (base != bases_.end() && base->first == index) from = (base++)->second;
+      ++index;
+      if (packed.place == kWhole) {
+        use(*whole++);
+        continue;
+      }
+      const Place& place = places_[packed.place];
+      LanePiece piece;
+      piece.begin = from + packed.begin;
+      piece.end = piece.proc_until = piece.begin + packed.length;
+      piece.goroutine = GoId{int64_t{packed.goroutine} - 1};
+      piece.proc = place.proc;
+      piece.thread = place.thread;
+      piece.reason = place.reason;
+      piece.state = place.state;
+      use(piece);
+    }
+  }
+
+ private:
+  // What a few thousand different pieces have in common with all others.
+  struct Place {
+    ProcId proc;
+    ThreadId thread;
+    StringId reason;
+    LaneState state;
+
+    friend bool operator==(const Place&, const Place&) = default;
+    template <class H>
+    friend H AbslHashValue(H h, const Place& place) {
+      return H::combine(std::move(h), place.proc, place.thread, place.reason, place.state);
+    }
+  };
+  struct Packed {
+    uint32_t begin = 0;  // Since the base.
+    uint32_t length = 0;
+    uint32_t goroutine = 0;   // One more than its id.
+    uint32_t place = kWhole;  // An index of places_, or kWhole for the next piece of whole_.
+  };
+  static constexpr uint32_t kWhole = ~uint32_t{0};
+
+  // Packs a piece. Returns false if it does not fit.
+  bool Pack(const LanePiece& piece, Packed* packed);
+
+  std::deque<Packed> packed_;
+  std::vector<std::pair<size_t, int64_t>> bases_;  // From which index on a base is used.
+  std::vector<Place> places_;
+  std::deque<LanePiece> whole_;
+  absl::flat_hash_map<Place, uint32_t> indexes_;  // Of places_.
+};
+
+}  // namespace gotrace::internal
+
+#endif  // GOTRACE_VIEW_PACKED_PIECES_H_
