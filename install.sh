@@ -12,17 +12,19 @@ libraries=(
 bazel=(bazel-bootstrap)  # and the Java that it runs on
 cmake=(cmake make pkgconf python3)
 packaging=(build-essential debhelper debootstrap dpkg-dev git lintian sqlite3)  # and the tests of what is installed
-usage="usage: install.sh [--cmake | --packaging | --all]
+arm64=(g++-aarch64-linux-gnu qemu-user)
+usage="usage: install.sh [--cmake | --packaging | --arm64 | --all]
 
 Installs the Debian or Ubuntu packages that gotrace needs and that are missing, as root or with sudo:
 the libraries, a compiler and Bazel. --cmake installs CMake instead of Bazel and the Java that it needs;
---packaging adds to that what makes and tests Debian packages. --all installs all of this, and what CI needs
-for coverage, fuzzing, the format of the code, manual pages, shells to test completion in, and a browser to test the
-page in."
+--packaging adds to that what makes and tests Debian packages, and --arm64 what compiles for arm64 and tests that.
+--all installs all of this but for arm64, and what CI needs for coverage, fuzzing, the format of the code, manual
+pages, shells to test completion in, and a browser to test the page in."
 case ${1:-} in
   "") packages=("${libraries[@]}" "${bazel[@]}") ;;
   --cmake) packages=("${libraries[@]}" "${cmake[@]}") ;;
   --packaging) packages=("${libraries[@]}" "${cmake[@]}" "${packaging[@]}") ;;
+  --arm64) packages=("${libraries[@]}" "${cmake[@]}" "${arm64[@]}") ;;
   --all)
     packages=(
       "${libraries[@]}" "${bazel[@]}" "${cmake[@]}" "${packaging[@]}"

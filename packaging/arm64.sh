@@ -3,8 +3,8 @@
 #
 #   packaging/arm64.sh [CTEST_ARGUMENT...]
 #
-# build/arm64/sysroot gets Debian's arm64 packages, build/arm64/gotrace what is built. Needs cmake, make, qemu-user and
-# g++-aarch64-linux-gnu, and downloads packages with apt-get, without installing them.
+# build/arm64/sysroot gets Debian's arm64 packages, build/arm64/gotrace what is built. Needs what
+# `install.sh --arm64` installs, and downloads packages with apt-get, without installing them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,7 +15,7 @@ packages=(
 )
 for program in aarch64-linux-gnu-g++ cmake make qemu-aarch64; do
   command -v "$program" >/dev/null || {
-    echo "arm64.sh: no $program; run: apt-get install cmake make qemu-user g++-aarch64-linux-gnu" >&2
+    echo "arm64.sh: no $program; run ./install.sh --arm64" >&2
     exit 1
   }
 done

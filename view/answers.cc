@@ -175,10 +175,9 @@ absl::Status Answers::Decode(const Window& window, PieceSorter* sorter) const {
   const auto overlaps = [&](const LanePiece& piece) {
     return piece.begin < window.to && piece.end > window.from;
   };
-  for (const LanePiece& piece : overview().crossing()) {
-    if (piece.begin >= window.to) break;
+  overview().crossing().ForEach([&](const LanePiece& piece) {
     if (overlaps(piece)) sorter->Add(piece, sorter->ReasonOf(interner().String(piece.reason)));
-  }
+  });
   const auto [first, last] = GenerationsOf(window);
   for (size_t n = first; n < last; ++n) {
     if (keep_going_ != nullptr && !keep_going_()) return absl::CancelledError("given up");

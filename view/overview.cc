@@ -124,7 +124,11 @@ void Overview::AddPiece(const LanePiece& piece) {
     span.subject = piece.goroutine.value;
     procs_.try_emplace(piece.proc, LaneColumns::Spans::kKept).first->second.Add(span);
   }
-  if (piece.crosses) crossing_.push_back(shifted);
+  if (!piece.crosses) return;
+  // So that it can be packed.
+  shifted.crosses = false;
+  shifted.start = StringId::kEmpty;
+  crossing_.Add(shifted);
 }
 
 void Overview::AddRange(const RuntimeRange& range) {
@@ -189,11 +193,10 @@ void Overview::Merge(Overview&& next, const InternerMap& ids) {
     known.insert(known.end(), spans.begin(), spans.end());
   }
   live_.Merge(next.live_, [&](Data* data) { data->start = ids(data->start); });
-  for (LanePiece piece : next.crossing_) {
-    piece.start = ids(piece.start);
+  next.crossing_.ForEach([&](LanePiece piece) {
     piece.reason = ids(piece.reason);
-    crossing_.push_back(piece);
-  }
+    crossing_.Add(piece);
+  });
   syncs_.insert(syncs_.end(), next.syncs_.begin(), next.syncs_.end());
   for (size_t i = 0; i < kMetrics; ++i) metrics_[i].Merge(std::move(next.metrics_[i]));
   runnable_.Merge(std::move(next.runnable_));
@@ -233,12 +236,7 @@ void Overview::Finish(int64_t end) {
   absl::flat_hash_map<StringId, uint64_t> counts;
   for (const StringId start : starts_) ++counts[start];
   FinishLanes(counts);
-  absl::c_sort(crossing_, [](const LanePiece& a, const LanePiece& b) {
-    const auto key = [](const LanePiece& piece) {
-      return std::tuple(piece.begin, piece.end, piece.goroutine, piece.proc, piece.thread);
-    };
-    return key(a) < key(b);
-  });
+  crossing_.Finish();
   tasks_ = task_table_.Take();
 }
 

@@ -26,6 +26,7 @@
 #include "view/growing_metric.h"
 #include "view/lane_columns.h"
 #include "view/lane_pieces.h"
+#include "view/packed_pieces.h"
 #include "view/runnable_counts.h"
 
 namespace gotrace::internal {
@@ -121,8 +122,8 @@ class Overview final : public MergeableAnalysis<Overview> {
   const Goroutine* Find(GoId id, int64_t time) const;
 
   // Returns the pieces of intervals that cross from one generation to another, or that the trace
-  // cuts, in order of their begins. Times are since the trace's begin.
-  const std::vector<LanePiece>& crossing() const { return crossing_; }
+  // cuts, in any order, without LanePiece::start and crosses. Times are since the trace's begin.
+  const PackedPieces& crossing() const { return crossing_; }
 
   // Returns the times of the kSync events, since the trace's begin: generation `n` lasts from the
   // time at `n` to the next one.
@@ -183,7 +184,7 @@ class Overview final : public MergeableAnalysis<Overview> {
   absl::flat_hash_map<StringId, uint64_t> seen_;
   // Spans of goroutines whose function is not known yet.
   absl::flat_hash_map<GoId, std::vector<LaneSpan>> pending_;
-  std::vector<LanePiece> crossing_;
+  PackedPieces crossing_;
   std::vector<int64_t> syncs_;
   std::vector<Mark> cycles_;
   std::vector<Mark> stops_;

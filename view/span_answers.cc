@@ -35,7 +35,7 @@ absl::Status Answers::ForEachPiece(const LaneId& lane, size_t n,
     if (lane.kind == LaneKind::kProc) piece.end = piece.proc_until;
     use(piece);
   };
-  for (const LanePiece& piece : overview().crossing()) give(piece);
+  overview().crossing().ForEach(give);
   const auto generation = generations_->Get(n);
   if (!generation.ok()) return generation.status();
   (*generation)->pieces.ForEach(give);
