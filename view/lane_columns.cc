@@ -8,10 +8,19 @@
 
 namespace gotrace::internal {
 
-void ColumnValues::Add(size_t index, int64_t value) {
-  if (index >= values_.size()) values_.resize(index + 1);
-  values_[index] += value;
+int64_t& ColumnRun::at(size_t index) {
+  if (values_.empty()) first_ = index;
+  if (index < first_) {
+    // As far back as it is long, so that columns that are used backwards are moved a few times.
+    const size_t more = std::min(first_, std::max(first_ - index, values_.size()));
+    values_.insert(values_.begin(), more, 0);
+    first_ -= more;
+  }
+  if (index >= end()) values_.resize(index - first_ + 1);
+  return values_[index - first_];
 }
+
+void ColumnValues::Add(size_t index, int64_t value) { values_.at(index) += value; }
 
 void ColumnValues::AddToAll(size_t first, size_t last, int64_t value) {
   constexpr size_t kFew = 4;
@@ -19,9 +28,8 @@ void ColumnValues::AddToAll(size_t first, size_t last, int64_t value) {
     for (size_t i = first; i < last; ++i) Add(i, value);
     return;
   }
-  if (last >= changes_.size()) changes_.resize(last + 1);
-  changes_[first] += value;
-  changes_[last] -= value;
+  changes_.at(first) += value;
+  changes_.at(last) -= value;
 }
 
 void LaneColumns::AddTime(int64_t begin, int64_t end, LaneState state) {

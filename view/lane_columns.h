@@ -41,6 +41,24 @@ struct LaneSpan {
   friend bool operator==(const LaneSpan&, const LaneSpan&) = default;
 };
 
+// A number for each of a row of columns. Those before the first and after the last that was used
+// are 0, and take no memory: most parts of a trace fill only a small part of a lane.
+class ColumnRun {
+ public:
+  int64_t& at(size_t index);
+
+  bool empty() const { return values_.empty(); }
+  size_t first() const { return first_; }
+  size_t end() const { return first_ + values_.size(); }
+  int64_t Get(size_t index) const {
+    return index < first_ || index >= end() ? 0 : values_[index - first_];
+  }
+
+ private:
+  size_t first_ = 0;
+  std::vector<int64_t> values_;
+};
+
 // A number for each of a row of columns, most of which are 0. Long stretches of the same number are
 // added at once.
 class ColumnValues {
@@ -54,18 +72,25 @@ class ColumnValues {
   // Calls `use` with each column that is not 0, and its value, in order.
   template <class Use>
   void ForEach(const Use& use) const {
-    const size_t end = std::max(values_.size(), changes_.size());
+    if (empty()) return;
+    const size_t end = std::max(values_.end(), changes_.end());
     int64_t sum = 0;
-    for (size_t i = 0; i < end; ++i) {
-      if (i < changes_.size()) sum += changes_[i];
-      const int64_t value = sum + (i < values_.size() ? values_[i] : 0);
+    for (size_t i = First(); i < end; ++i) {
+      sum += changes_.Get(i);
+      const int64_t value = sum + values_.Get(i);
       if (value != 0) use(i, value);
     }
   }
 
  private:
-  std::vector<int64_t> values_;
-  std::vector<int64_t> changes_;  // By how much the number to add differs from the column before.
+  // Returns the first column that was used. Requires that there is one.
+  size_t First() const {
+    if (changes_.empty()) return values_.first();
+    return values_.empty() ? changes_.first() : std::min(values_.first(), changes_.first());
+  }
+
+  ColumnRun values_;
+  ColumnRun changes_;  // By how much the number to add differs from the column before.
 };
 
 // The contents of one lane.

@@ -75,6 +75,37 @@ TEST(LaneColumns, AddsLongSpansToColumnsIfNoneAreKept) {
   EXPECT_EQ(TextOf(lane), "0 10\nblocked 91: 0=5 1=10 2=10 3=11 4=10 5=10 6=10 7=10 8=10 9=5\n");
 }
 
+TEST(ColumnValues, AddsInAnyOrder) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<int64_t> expected(300);
+    ColumnValues values;
+    EXPECT_TRUE(values.empty());
+    const size_t adds = 1 + random() % 20;
+    for (size_t i = 0; i < adds; ++i) {
+      const size_t first = random() % 250;
+      const auto value = static_cast<int64_t>(1 + random() % 100);
+      if (random() % 2 == 0) {
+        values.Add(first, value);
+        expected[first] += value;
+        continue;
+      }
+      const size_t last = first + random() % 50;
+      values.AddToAll(first, last, value);
+      for (size_t column = first; column < last; ++column) expected[column] += value;
+    }
+    std::vector<int64_t> found(300);
+    size_t last = 0;
+    values.ForEach([&](size_t column, int64_t value) {
+      EXPECT_TRUE(column > last || last == 0);
+      EXPECT_NE(value, 0);
+      last = column;
+      found[column] = value;
+    });
+    ASSERT_EQ(found, expected);
+  }
+}
+
 // Spans of a lane, one after another, of very different lengths.
 std::vector<LaneSpan> RandomSpans(std::mt19937* random, int64_t end) {
   std::vector<LaneSpan> spans;
