@@ -72,12 +72,12 @@ void Overview::AddEvents(absl::Span<const Event> events) {
 void Overview::AddGoroutine(const GoInterval& interval) {
   Goroutines::Entry& entry = live_.Begin(interval);
   Data& data = entry.data;
-  if (data.start == StringId::kEmpty) {
-    data.start = interner_.RootFunctionId(interval.stack);
-    if (data.start != StringId::kEmpty) {
-      AddPending(entry.id, data.start);
+  if (data.start.is_open()) {
+    data.start.Learn(interner_, interval.stack);
+    if (!data.start.is_open()) {
+      AddPending(entry.id, data.start.name());
       const bool is_first_part = !syncs_.empty() && syncs_.front() == 0;
-      if (!entry.is_older || is_first_part) ++seen_[data.start];
+      if (!entry.is_older || is_first_part) ++seen_[data.start.name()];
     }
   }
   const int64_t begin = SinceBegin(interval.begin);
@@ -85,7 +85,7 @@ void Overview::AddGoroutine(const GoInterval& interval) {
   data.begin = data.end == 0 ? begin : std::min(data.begin, begin);
   data.end = std::max(data.end, end);
   data.ends = interval.ends_life;
-  pieces_.AddGoroutine(interval, data.start);
+  pieces_.AddGoroutine(interval, data.start.is_open() ? StringId::kEmpty : data.start.name());
   live_.End(interval, entry);
 }
 
@@ -163,15 +163,15 @@ void Overview::Complete(Goroutines::Entry& entry) {
   goroutine.begins = !entry.is_older;
   goroutine.ends = data.ends;
   goroutines_.push_back(goroutine);
-  starts_.push_back(data.start);
-  if (data.start != StringId::kEmpty) AddPending(entry.id, data.start);
+  starts_.push_back(data.start.name());
+  if (data.start.name() != StringId::kEmpty) AddPending(entry.id, data.start.name());
 }
 
 void Overview::Append(Goroutines::Entry& rest, Goroutines::Entry* entry) {
   Data& data = entry->data;
   const Data& more = rest.data;
-  if (data.start == StringId::kEmpty) data.start = more.start;
-  if (data.start != StringId::kEmpty) AddPending(entry->id, data.start);
+  data.start.Learn(more.start);
+  if (!data.start.is_open()) AddPending(entry->id, data.start.name());
   if (!rest.is_seen) return;
   data.begin = data.end == 0 ? more.begin : std::min(data.begin, more.begin);
   data.end = std::max(data.end, more.end);
@@ -192,7 +192,7 @@ void Overview::Merge(Overview&& next, const InternerMap& ids) {
     std::vector<LaneSpan>& known = pending_[id];
     known.insert(known.end(), spans.begin(), spans.end());
   }
-  live_.Merge(next.live_, [&](Data* data) { data->start = ids(data->start); });
+  live_.Merge(next.live_, [&](Data* data) { data->start.MapIds(ids); });
   next.crossing_.ForEach([&](LanePiece piece) {
     piece.reason = ids(piece.reason);
     crossing_.Add(piece);

@@ -16,6 +16,7 @@
 #include "absl/types/span.h"
 #include "analysis/intervals/partial_goroutines.h"
 #include "analysis/intervals/range_tracker.h"
+#include "analysis/intervals/start_function.h"
 #include "analysis/tasks/task_table.h"
 #include "gotrace/analysis.h"
 #include "gotrace/event.h"
@@ -147,7 +148,7 @@ class Overview final : public MergeableAnalysis<Overview> {
 
  private:
   struct Data {
-    StringId start = StringId::kEmpty;
+    StartFunction start;
     int64_t begin = 0;
     int64_t end = 0;
     bool ends = false;

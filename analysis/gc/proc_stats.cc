@@ -154,7 +154,7 @@ class ProcStats::Impl {
     ProcId first = ProcId::kNone;
     ProcId last = ProcId::kNone;
 
-    StringId start = StringId::kEmpty;  // The function that it started in, as far as is known.
+    internal::StartFunction start;
     AssistTimes assists;
 
     // The stack of its first interval, and the length of the last one if that was a long run: it
@@ -353,9 +353,7 @@ bool ProcStats::Impl::IsForGc(StackId stack) {
 
 void ProcStats::Impl::AddGoroutine(const GoInterval& interval) {
   Goroutines::Entry& entry = goroutines_.Begin(interval);
-  if (entry.data.start == StringId::kEmpty) {
-    entry.data.start = interner_.RootFunctionId(interval.stack);
-  }
+  entry.data.start.Learn(interner_, interval.stack);
   assists_.AddGoroutine(interval);
   const int64_t seen_from = interval.Seen().begin;
   const int64_t long_run = std::exchange(entry.data.last_long_run, 0);
@@ -402,11 +400,11 @@ void ProcStats::Impl::Complete(const Goroutines::Entry& entry) {
   const Data& data = entry.data;
   if (data.last_long_run > 0) EndLongRun(entry.id, data.last_long_run, StackId::kNone);
   const auto runs = long_runs_.find(entry.id);
-  if (internal::IsOfSystem(interner_.String(data.start))) {
+  if (internal::IsOfSystem(interner_.String(data.start.name()))) {
     if (runs != long_runs_.end()) long_runs_.erase(runs);
     return;
   }
-  if (runs != long_runs_.end()) runs->second.start = data.start;
+  if (runs != long_runs_.end()) runs->second.start = data.start.name();
   internal::AddTime(data.assists.running, &assist_times_.running);
   internal::AddTime(data.assists.waiting, &assist_times_.waiting);
 }
@@ -414,7 +412,7 @@ void ProcStats::Impl::Complete(const Goroutines::Entry& entry) {
 void ProcStats::Impl::Continue(const Goroutines::Entry& rest, Goroutines::Entry* entry) {
   Data& data = entry->data;
   const Data& more = rest.data;
-  if (data.start == StringId::kEmpty) data.start = more.start;
+  data.start.Learn(more.start);
   internal::AddTime(more.assists.running, &data.assists.running);
   internal::AddTime(more.assists.waiting, &data.assists.waiting);
   if (more.has_first) {
@@ -467,7 +465,7 @@ void ProcStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   }
   goroutines_.Merge(next.goroutines_, [&](Data* data) {
     data->first_stack = ids(data->first_stack);
-    data->start = ids(data->start);
+    data->start.MapIds(ids);
   });
   assists_.Merge(next.assists_);
   last_event_ = std::max(last_event_, next.last_event_);
@@ -522,7 +520,7 @@ void ProcStats::Impl::FinishReady() {
     runner.stack = runs.stack;
     runner.start = runs.start;
     if (!has_cost) continue;
-    runner.start = found->second.start;
+    if (runner.start == StringId::kEmpty) runner.start = found->second.start;
     runner.waited = found->second.waited / internal::ReadySweep::kUnit;
     runner.peers_waited = found->second.peers_waited / internal::ReadySweep::kUnit;
   }

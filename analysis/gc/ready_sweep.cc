@@ -91,11 +91,11 @@ void ReadySweep::AddGoroutine(const Event& event) {
   const auto to = static_cast<GoState>(event.transition_to());
   if (from == GoState::kNotExist) {
     goroutine.is_older = goroutine.has_ended = false;
-    goroutine.start = StringId::kEmpty;
+    goroutine.start = StartFunction();
     goroutine.known_in = goroutine.worker_in = 0;
   }
-  if (goroutine.known_in != generation_) {
-    Learn(interner_.RootFunctionId(interner_.InternStack(event.transition_stack())), &goroutine);
+  if (goroutine.known_in != generation_ || goroutine.start.is_open()) {
+    Learn(interner_.InternStack(event.transition_stack()), &goroutine);
   }
   const Change::Kind kind = to == GoState::kRunnable  ? Change::kReady
                             : to == GoState::kRunning ? Change::kRunning
@@ -121,11 +121,13 @@ void ReadySweep::EndRun(const Goroutine& goroutine, int64_t end) {
   long_changes_.push_back({goroutine.runs_since + kSlice, Change::kLongRun, goroutine.id.value});
 }
 
-void ReadySweep::Learn(StringId start, Goroutine* goroutine) {
-  if (start == StringId::kEmpty) return;
+void ReadySweep::Learn(StackId stack, Goroutine* goroutine) {
+  goroutine->start.Learn(interner_, stack);
+  if (goroutine->known_in == generation_) return;
+  const StringId root = interner_.RootFunctionId(stack);
+  if (root == StringId::kEmpty) return;
   goroutine->known_in = generation_;
-  goroutine->start_here = start;
-  if (goroutine->start == StringId::kEmpty) goroutine->start = start;
+  goroutine->start_here = root;
 }
 
 void ReadySweep::AddProc(const Event& event) {
@@ -240,15 +242,15 @@ void ReadySweep::EndSweep() {
 }
 
 // Settles the pending charges of a goroutine that has ended.
-void ReadySweep::Retire(GoId id, StringId start, bool is_older) {
+void ReadySweep::Retire(GoId id, const StartFunction& start, bool is_older) {
   Sums sums;
   if (const auto pending = pending_.find(id); pending != pending_.end()) {
     sums = pending->second;
     pending_.erase(pending);
   }
-  if (!is_older) return Add(sums, &functions_[start]);
+  if (!is_older) return Add(sums, &functions_[start.name()]);
   EndedOlder& ended = ended_older_[id];
-  if (ended.start == StringId::kEmpty) ended.start = start;
+  ended.start.Learn(start);
   Add(sums, &ended.pending);
 }
 
@@ -372,8 +374,8 @@ void ReadySweep::Leave(Goroutine& goroutine) {
 }
 
 ReadySweep::Sums& ReadySweep::SumsOf(const Goroutine& goroutine) {
-  const bool is_known = goroutine.start != StringId::kEmpty && !goroutine.is_older;
-  return is_known ? functions_[goroutine.start] : pending_[goroutine.id];
+  const bool is_known = !goroutine.start.is_open() && !goroutine.is_older;
+  return is_known ? functions_[goroutine.start.name()] : pending_[goroutine.id];
 }
 
 void ReadySweep::Advance(int64_t to) {
@@ -426,27 +428,32 @@ void ReadySweep::Add(const Sums& more, Sums* sums) {
 void ReadySweep::MergeEnded(ReadySweep& next, const InternerMap& ids) {
   for (const auto& [id, rest] : next.ended_older_) {
     const Goroutine* const before = goroutines_.Find(id);
-    const bool has_start = before != nullptr && before->start != StringId::kEmpty;
+    StartFunction start = before == nullptr ? StartFunction() : before->start;
+    StartFunction later = rest.start;
+    later.MapIds(ids);
+    start.Learn(later);
     Add(rest.pending, &pending_[id]);
-    Retire(id, has_start ? before->start : ids(rest.start), before == nullptr || before->is_older);
+    Retire(id, start, before == nullptr || before->is_older);
   }
 }
 
 void ReadySweep::MergeGoroutines(ReadySweep& next, const InternerMap& ids) {
   next.goroutines_.ForEach([&](Goroutine& rest) {
-    rest.start = ids(rest.start);
+    rest.start.MapIds(ids);
     rest.start_here = ids(rest.start_here);
     const Goroutine* const before = rest.is_older ? goroutines_.Find(rest.id) : nullptr;
     if (before != nullptr) {
       rest.is_older = before->is_older;
-      if (before->start != StringId::kEmpty) rest.start = before->start;
+      StartFunction start = before->start;
+      start.Learn(rest.start);
+      rest.start = start;
     }
     if (const auto pending = next.pending_.find(rest.id); pending != next.pending_.end()) {
       Add(pending->second, &pending_[rest.id]);
     }
     const auto pending = pending_.find(rest.id);
-    if (pending == pending_.end() || rest.start == StringId::kEmpty || rest.is_older) return;
-    Add(pending->second, &functions_[rest.start]);
+    if (pending == pending_.end() || rest.start.is_open() || rest.is_older) return;
+    Add(pending->second, &functions_[rest.start.name()]);
     pending_.erase(pending);
   });
   // In a damaged trace `next` may not state all goroutines.
@@ -456,7 +463,7 @@ void ReadySweep::MergeGoroutines(ReadySweep& next, const InternerMap& ids) {
   }
   for (const GoId id : lost) {
     const Goroutine* const goroutine = goroutines_.Find(id);
-    Retire(id, goroutine == nullptr ? StringId::kEmpty : goroutine->start, /*is_older=*/true);
+    Retire(id, goroutine == nullptr ? StartFunction() : goroutine->start, /*is_older=*/true);
   }
   goroutines_ = std::move(next.goroutines_);
 }
@@ -491,9 +498,9 @@ void ReadySweep::Finish(int64_t end) {
   EndGeneration(end);
   for (const auto& [id, sums] : pending_) {
     const Goroutine* const goroutine = goroutines_.Find(id);
-    Add(sums, &functions_[goroutine == nullptr ? StringId::kEmpty : goroutine->start]);
+    Add(sums, &functions_[goroutine == nullptr ? StringId::kEmpty : goroutine->start.name()]);
   }
-  for (const auto& [id, ended] : ended_older_) Add(ended.pending, &functions_[ended.start]);
+  for (const auto& [id, ended] : ended_older_) Add(ended.pending, &functions_[ended.start.name()]);
   pending_.clear();
   ended_older_.clear();
 }

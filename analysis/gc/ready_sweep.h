@@ -12,6 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
+#include "analysis/intervals/start_function.h"
 #include "gotrace/event.h"
 #include "gotrace/event_filter.h"
 #include "gotrace/ids.h"
@@ -119,7 +120,7 @@ class ReadySweep {
 
   struct Goroutine {
     GoId id;
-    StringId start = StringId::kEmpty;       // As far as is known.
+    StartFunction start;                     // As far as is known.
     uint64_t known_in = 0;                   // The last generation that has its stack,
     StringId start_here = StringId::kEmpty;  // and its start there: of a deep stack another one.
     uint64_t worker_in = 0;                  // The last generation that labels it as a mark worker.
@@ -146,7 +147,7 @@ class ReadySweep {
   // A goroutine that has ended, and began in an earlier part of the trace, which may know its
   // start.
   struct EndedOlder {
-    StringId start = StringId::kEmpty;
+    StartFunction start;
     Sums pending;
   };
 
@@ -157,7 +158,7 @@ class ReadySweep {
   void AddRange(const Event& event);
   void AddLimit(const Event& event);
   void EndRun(const Goroutine& goroutine, int64_t end);
-  void Learn(StringId start, Goroutine* goroutine);
+  void Learn(StackId stack, Goroutine* goroutine);
 
   // Returns the start of a goroutine if this generation has it.
   StringId StartHere(const Goroutine& goroutine) const {
@@ -171,7 +172,7 @@ class ReadySweep {
   static void SortByTime(std::vector<Change>* changes);
   void BeginSweep();
   void EndSweep();
-  void Retire(GoId id, StringId start, bool is_older);
+  void Retire(GoId id, const StartFunction& start, bool is_older);
   void Apply(const Change& change);
   void ApplyTo(Goroutine& goroutine, Change::Kind kind);
   void Advance(int64_t to);

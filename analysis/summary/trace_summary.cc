@@ -220,6 +220,7 @@ void TraceSummary::Merge(const TraceSummary& other) {
   ready.Add(other.ready);
   gc_cycles += other.gc_cycles;
   max_heap = std::max(max_heap, other.max_heap);
+  heap_room.Merge(other.heap_room);
   MergeRows(other.latencies, &latencies);
   MergeRows(other.functions, &functions);
   MergeRows(other.places, &places);
@@ -509,6 +510,13 @@ void SummaryStats::Impl::Finish(int64_t end) {
   latencies_.Finish(end);
   procs_.Finish(end);
   gc_.Finish(end);
+  for (const GcCycle& cycle : gc_.cycles()) {
+    const uint64_t heap = cycle.heap_end.value_or(0);
+    const uint64_t goal = cycle.next_goal.value_or(0);
+    if (heap == 0 || goal == 0) continue;
+    const double room = static_cast<double>(goal) / static_cast<double>(heap) - 1;
+    summary_.heap_room.Add(static_cast<uint64_t>(100 * std::clamp(room, 0.0, 1e6)));
+  }
   leaks_.Finish(end);
   waits_.Finish(end);
   runs_.Finish();

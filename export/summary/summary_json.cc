@@ -167,6 +167,7 @@ void VisitSummary(T& summary, const Visit& visit) {
   visit("ready", summary.ready);
   visit("gc_cycles", summary.gc_cycles);
   visit("max_heap_bytes", summary.max_heap);
+  visit("heap_room_percent", summary.heap_room);
   visit("latencies", summary.latencies);
   visit("functions", summary.functions);
   visit("places", summary.places);

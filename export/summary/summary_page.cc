@@ -31,6 +31,10 @@ constexpr size_t kPlaceRows = 5;
 constexpr size_t kSpanRows = 5;
 constexpr size_t kSuspicionRows = 5;
 constexpr size_t kVictims = 3;
+// The heap of so many cycles says that GOGC or the memory limit is low if it may grow by less than
+// this, in percent. With GOGC=100 it grows by 50 to 100%.
+constexpr uint64_t kMinCycles = 5;
+constexpr uint64_t kLittleRoom = 30;
 constexpr double kNamedShare = 0.01;  // Less than this of a whole is not worth a word.
 
 int64_t Signed(uint64_t number) { return static_cast<int64_t>(number); }
@@ -189,14 +193,17 @@ uint64_t CountOf(const std::vector<Part>& parts) {
 std::string LargestText(const std::vector<Part>& parts) {
   if (parts.size() == 1) return NameOrUnknown(parts[0].function);
   std::string text;
+  const int64_t all = TimeOf(parts);
+  int64_t rest = all;
   size_t named = 0;
   for (; named < std::min(parts.size(), kVictims); ++named) {
-    const double share = ShareOf(parts[named].time, TimeOf(parts));
+    const double share = ShareOf(parts[named].time, all);
     if (named > 0 && share < kNamedShare) break;
+    rest -= parts[named].time;
     absl::StrAppend(&text, named == 0 ? "" : ", ", NameOrUnknown(parts[named].function), " ",
                     Percent(share));
   }
-  if (named < parts.size()) absl::StrAppend(&text, " and others");
+  if (Percent(ShareOf(rest, all)) != Percent(0)) absl::StrAppend(&text, " and others");
   return text;
 }
 
@@ -399,6 +406,11 @@ std::string GcText(const Suspicion& s, const TraceSummary& summary) {
                     " for cycles to begin or end, most in ", PlaceText(MainPlaceOf(s)), ".");
   } else if (!s.culprits.empty()) {
     absl::StrAppend(&text, " Most began in ", PlaceText(MainPlaceOf(s)), ".");
+  }
+  const uint64_t room = summary.heap_room.Quantile(0.5);
+  if (summary.heap_room.count() >= kMinCycles && room < kLittleRoom) {
+    absl::StrAppend(&text, " Between two cycles the heap may grow by only ", room,
+                    "%, since GOGC or the memory limit is low.");
   }
   return absl::StrCat(text, VictimsText(s));
 }

@@ -236,6 +236,11 @@ struct TraceSummary {
   uint64_t gc_cycles = 0;  // GC cycles that began in the trace.
   uint64_t max_heap = 0;  // The largest size of the heap's objects that the trace states, in bytes.
 
+  // How much larger than the heap at the end of a cycle the goal of the next one was, in percent of
+  // that heap, for each cycle of which the trace has both. It follows from GOGC, or from a limit of
+  // the memory.
+  Histogram heap_room;
+
   std::vector<Latency> latencies;   // By kind, then by time, most first.
   std::vector<Function> functions;  // By running time, longest first.
   std::vector<Place> places;        // By time, most first.

@@ -185,6 +185,13 @@ for (const trace of traces) {
     await page.keyboard.press('g');
     await page.keyboard.press('l');
     assert.equal((await state(page)).view, 'locks');
+    await settle(page);
+    // Each character draws the table again.
+    await page.locator('input[aria-label=Filter]:visible').click();
+    await page.keyboard.type('main', {delay: 30});
+    await settle(page);
+    assert.equal((await state(page)).params['locks.filter'], 'main');
+    await page.keyboard.press('Enter');
     await page.keyboard.press('T');
     assert.equal((await state(page)).theme, 'dark');
   }));

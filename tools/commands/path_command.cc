@@ -10,6 +10,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -25,6 +26,7 @@
 #include "tools/cli/registry.h"
 #include "tools/commands/profile_table_command.h"
 #include "tools/commands/stack_columns.h"
+#include "util/quote.h"
 
 namespace gotrace::internal {
 namespace {
@@ -481,7 +483,15 @@ class PathCommand final : public ProfileTableCommand {
         {.name = "task",
          .value = "ID",
          .help = "The path of this task.",
-         .set = SetId(&choice_.task)},
+         .set =
+             [this](absl::string_view text) {
+               if (!text.empty() && absl::ascii_isalpha(text[0])) {
+                 return absl::InvalidArgumentError(
+                     absl::StrCat("expected the id of a task, found ", Quoted(text),
+                                  "; --type takes the type of tasks"));
+               }
+               return SetId(&choice_.task)(text);
+             }},
         {.name = "g",
          .value = "ID",
          .help = "The path of this goroutine, from its first to its last event in the trace, "

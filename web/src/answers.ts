@@ -38,6 +38,9 @@ export interface Strip {
 /** begin, duration, state, subject, name, cut */
 export type SpanRow = [number, number, number, number, number, number];
 
+/** The most rows that a command's answer has. */
+export const MAX_ROWS = 10000;
+
 export interface Lane {
   id: string;
   name: string;

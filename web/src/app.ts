@@ -50,6 +50,12 @@ export function filters(filter: SpanFilter): boolean {
   return filter.state !== null || filter.text !== '' || filter.min > 0;
 }
 
+/** The filter of a lane: if its own name matches, so does all that is in it. */
+export function filterOfLane(filter: SpanFilter, name: string): SpanFilter {
+  const matches = filter.text !== '' && name.toLowerCase().includes(filter.text);
+  return matches ? {...filter, text: ''} : filter;
+}
+
 export function currentWindow(app: App): {from: number, to: number} {
   return windowOf(app.store.state, app.trace.duration);
 }

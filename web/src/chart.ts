@@ -11,6 +11,7 @@ export interface ChartData {
   xEnd?: number;
   xTicks?: number[];
   series: {values: number[], color: string}[];
+  /** Its scale is that of the series, or its own if its largest value is above that. */
   line?: {values: number[], color: string};
   most: number;
   xText: (x: number) => string;
@@ -131,8 +132,10 @@ export class Chart {
       });
     }
     if (data.line) {
-      this.line(context, data.line.values, palette.bg, py, true, 3);
-      this.line(context, data.line.values, data.line.color, py, true);
+      const {values, color} = data.line, largest = Math.max(...values);
+      const scaled = (y: number) => py(largest > data.most ? y / largest * data.most : y);
+      this.line(context, values, palette.bg, scaled, true, 3);
+      this.line(context, values, color, scaled, true);
     }
   }
 

@@ -36,9 +36,17 @@ export function append(parent: Node, children: Child[]) {
   }
 }
 
+/** Replaces what is in an element. An input that is in it before and after keeps the focus. */
 export function replace(parent: Node, ...children: Child[]) {
+  const active = document.activeElement;
+  const typed = active instanceof HTMLInputElement && parent.contains(active) ? active : null;
+  const caret = typed ? [typed.selectionStart, typed.selectionEnd] as const: null;
   parent.textContent = '';
   append(parent, children);
+  if (!typed || !parent.contains(typed)) return;
+  typed.focus({preventScroll: true});
+  // Null for what has no text, such as a box to check.
+  if (caret && caret[0] !== null) typed.setSelectionRange(caret[0], caret[1]);
 }
 
 export function stateMark(state: string): HTMLElement {

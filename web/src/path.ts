@@ -1,12 +1,12 @@
 // The critical path of a task or goroutine as a table, and what the paths of all tasks of a type
 // add up to.
 
-import {CommandAnswer, Piece, Row} from './answers';
+import {CommandAnswer, MAX_ROWS, Piece, Row} from './answers';
 import {App, showPlace, sinceBegin, ViewPart} from './app';
 import {STATE_NAMES} from './colors';
 import {pathShares} from './details';
 import {h, replace, stateMark} from './dom';
-import {duration, percent, plural} from './format';
+import {count, duration, percent, plural} from './format';
 import {isAbort, Params, requestText} from './requests';
 import {State} from './state';
 import {Table} from './table';
@@ -127,7 +127,9 @@ export class PathView implements ViewPart {
     replace(
         this.head,
         h('h2', null,
-          `${duration(total)} in ${plural(pieces.length, this.pieces ? 'piece' : 'place')}`),
+          pieces.length < MAX_ROWS ?
+              `${duration(total)} in ${plural(pieces.length, this.pieces ? 'piece' : 'place')}` :
+              `The first ${count(pieces.length)} pieces, ${duration(total)}: the path has more`),
         bar,
         h('div', {class: 'key'},
           shares.slice(0, 8).map(

@@ -572,6 +572,8 @@ export class TableView implements ViewPart {
         click: (i) => mode.go?.(app, rows[i]!)?.(),
       }));
     } else if (mode.chart === 'slices') {
+      const waiting =
+          rows.map((r) => number(r, 'runnable_ns') / Math.max(1, number(r, 'length_ns')));
       const keys: [string, number][] =
           [['user_ns', 1], ['gc_ns', 6], ['assist_ns', 7], ['syscall_ns', 3], ['scheduler_ns', 8]];
       this.useChart(new Chart(app, {
@@ -583,14 +585,12 @@ export class TableView implements ViewPart {
               values: rows.map((r) => number(r, key) / Math.max(1, number(r, 'length_ns'))),
               color: app.palette.states[code]!
             })),
-        line: {
-          values: rows.map((r) => number(r, 'runnable_ns') / Math.max(1, number(r, 'length_ns'))),
-          color: app.palette.fg
-        },
+        line: {values: waiting, color: app.palette.fg},
         most: Math.max(1, ...rows.map((r) => number(r, 'gomaxprocs'))),
         xText: (x) => duration(x),
         yText: (y) => `${y.toFixed(y < 10 ? 1 : 0)}`,
-        title: 'Ps at work, and goroutines that wait to run (line)',
+        title: `Ps at work, and goroutines that wait to run (line, up to ${
+            Math.max(0, ...waiting).toFixed(0)})`,
         click: (i) => mode.go?.(app, rows[i]!)?.(),
       }));
     } else if (mode.chart === 'heap') {

@@ -6,6 +6,7 @@ import {
   Group,
   Groups,
   Marks,
+  MAX_ROWS,
   Members,
   Piece,
   Span,
@@ -13,7 +14,7 @@ import {
   TaskLane,
   TaskLanes
 } from './answers';
-import {App, currentWindow, setWindow, sinceBegin, ViewPart} from './app';
+import {App, currentWindow, filterOfLane, setWindow, sinceBegin, ViewPart} from './app';
 import {STATE_LABELS} from './colors';
 import {
   decodeBytes,
@@ -124,6 +125,8 @@ export class Timeline implements ViewPart {
   }
 
   update(state: State, before: State|null) {
+    // It is about what was under the pointer.
+    if (before && (before.from !== state.from || before.to !== state.to)) this.tip.hidden = true;
     const first = !this.shown;
     this.shown = true;
     if (first) this.resize();
@@ -481,7 +484,8 @@ export class Timeline implements ViewPart {
                                   '',
         goroutines: 'by the function that they started in',
         threads: count(this.app.trace.threads.length),
-        path: `${count(this.pieces.length)} pieces on ${lanes.length} goroutines`,
+        path: `${this.pieces.length < MAX_ROWS ? '' : 'the first '}${
+            plural(this.pieces.length, 'piece')} on ${plural(lanes.length, 'goroutine')}`,
       },
     });
     this.rows = result.rows;
@@ -548,8 +552,9 @@ export class Timeline implements ViewPart {
     if (this.held.size) this.redraw();
   }
 
-  private drawRow(pen: Pen, row: Row, y: number) {
-    const {context, palette, scale} = pen;
+  private drawRow(all: Pen, row: Row, y: number) {
+    const {context, palette, scale} = all;
+    const pen = 'name' in row ? {...all, filter: filterOfLane(all.filter, row.name)} : all;
     switch (row.kind) {
       case 'section':
         context.fillStyle = palette.soft;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
+import {filterOfLane} from '../src/app';
 import {Palette} from '../src/colors';
 import {LaneTile} from '../src/decode';
 import {matches, paint} from '../src/draw';
@@ -112,4 +113,11 @@ test('what does not match the filter is dim', () => {
   assert.ok(matches({state: null, text: 'sync', min: 5}, 5, 5, 'Sync wait'));
   assert.ok(!matches({state: null, text: 'sync', min: 5}, 5, 4, 'sync'));
   assert.ok(!matches({state: 1, text: '', min: 0}, 5, 4, 'sync'));
+});
+
+test('a lane whose own name matches is not dimmed', () => {
+  const text = {...all, text: 'readloop'};
+  assert.equal(filterOfLane(text, 'main.(*client).readLoop').text, '');
+  assert.equal(filterOfLane(text, 'main.serve').text, 'readloop');
+  assert.equal(filterOfLane(all, 'main.serve').text, '');
 });
