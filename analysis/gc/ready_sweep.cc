@@ -132,7 +132,9 @@ void ReadySweep::Learn(StackId stack, Goroutine* goroutine) {
 
 void ReadySweep::AddProc(const Event& event) {
   const auto to = static_cast<ProcState>(event.transition_to());
-  const bool is_statement = IsStatement(event, is_first_generation_);
+  // A trace that was cut may repeat a status at its end.
+  const bool is_first = stated_procs_.insert(ProcId{event.transition_resource().id}).second;
+  const bool is_statement = is_first && IsStatement(event, is_first_generation_);
   if (!is_statement && event.transition_from() == event.transition_to()) return;
   const Change change = {event.time(),
                          to == ProcState::kIdle      ? Change::kProcIdle
@@ -491,6 +493,7 @@ void ReadySweep::Merge(ReadySweep& next, const InternerMap& ids) {
   ended_ = std::move(next.ended_);
   idle_procs_ = std::move(next.idle_procs_);
   running_procs_ = std::move(next.running_procs_);
+  stated_procs_.insert(next.stated_procs_.begin(), next.stated_procs_.end());
   limit_ = next.limit_;
 }
 

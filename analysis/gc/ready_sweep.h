@@ -211,6 +211,7 @@ class ReadySweep {
   DenseTable<Goroutine> goroutines_{kSlotsForGoroutines};
   std::set<ProcId> idle_procs_;
   std::set<ProcId> running_procs_;
+  std::set<ProcId> stated_procs_;                          // Whose first status was seen.
   uint64_t limit_ = std::numeric_limits<uint64_t>::max();  // GOMAXPROCS, if known.
 
   // Of the sweep.

@@ -9,7 +9,7 @@
 namespace gotrace::internal {
 
 // Compresses without a file name or time, so that equal bytes give equal results.
-std::string Gzip(absl::string_view bytes);
+std::string CompressWithGzip(absl::string_view bytes);
 
 }  // namespace gotrace::internal
 

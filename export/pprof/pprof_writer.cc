@@ -177,7 +177,7 @@ class PprofWriter {
 }  // namespace
 
 // zlib accepts at most 4 GiB at once.
-std::string Gzip(absl::string_view bytes) {
+std::string CompressWithGzip(absl::string_view bytes) {
   z_stream stream = {};
   constexpr int kGzipFormat = 16;
   if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + kGzipFormat,
@@ -210,7 +210,7 @@ namespace gotrace {
 
 std::string FormatPprof(const ProfileForm& form, absl::Span<const ProfileSample> samples,
                         const Interner& interner) {
-  return internal::Gzip(internal::PprofWriter(form, interner).Write(samples));
+  return internal::CompressWithGzip(internal::PprofWriter(form, interner).Write(samples));
 }
 
 }  // namespace gotrace

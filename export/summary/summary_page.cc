@@ -31,8 +31,8 @@ constexpr size_t kPlaceRows = 5;
 constexpr size_t kSpanRows = 5;
 constexpr size_t kSuspicionRows = 5;
 constexpr size_t kVictims = 3;
-// The heap of so many cycles says that GOGC or the memory limit is low if it may grow by less than
-// this, in percent. With GOGC=100 it grows by 50 to 100%.
+// The room of so many cycles is worth a word if it is less than this, in percent: with GOGC=100 it
+// is 50 to 100%, or less if much is allocated during cycles.
 constexpr uint64_t kMinCycles = 5;
 constexpr uint64_t kLittleRoom = 30;
 constexpr double kNamedShare = 0.01;  // Less than this of a whole is not worth a word.
@@ -409,8 +409,8 @@ std::string GcText(const Suspicion& s, const TraceSummary& summary) {
   }
   const uint64_t room = summary.heap_room.Quantile(0.5);
   if (summary.heap_room.count() >= kMinCycles && room < kLittleRoom) {
-    absl::StrAppend(&text, " Between two cycles the heap may grow by only ", room,
-                    "%, since GOGC or the memory limit is low.");
+    absl::StrAppend(&text, " After a cycle the heap may grow by only ", room,
+                    "% until the next one; a higher GOGC or memory limit makes them rarer.");
   }
   return absl::StrCat(text, VictimsText(s));
 }

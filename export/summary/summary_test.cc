@@ -189,9 +189,8 @@ TEST(SummaryJson, ExplainsWhatIsWrong) {
   EXPECT_EQ(changed("\"gc_ns\":", "\"gc_ns\":0."), "\"procs.gc_ns\" is not an integer");
   EXPECT_EQ(changed("\"kind\":\"scheduling\"", "\"kind\":\"other\""),
             "\"latencies[0].kind\" is not the name of a kind");
-  EXPECT_EQ(changed("\"scale\":4", "\"scale\":5"), "\"latencies[0].durations\" is not a histogram");
-  EXPECT_EQ(changed("\"offset\":", "\"offset\":9"),
-            "\"latencies[0].durations\" is not a histogram");
+  EXPECT_EQ(changed("\"scale\":4", "\"scale\":5"), "\"heap_room_percent\" is not a histogram");
+  EXPECT_EQ(changed("\"offset\":", "\"offset\":9"), "\"heap_room_percent\" is not a histogram");
   EXPECT_EQ(changed("\"leaks\":[", "\"leaks\":[7"), "\"leaks[0]\" is not an object");
   EXPECT_TRUE(absl::IsNotFound(
       ParseSummary("{\"file\":\"x\",\"complete\":false,\"error\":\"why\"}").status()));

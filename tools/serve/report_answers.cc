@@ -147,7 +147,7 @@ Json Collector::Add(const std::string& request) {
   const ViewAnswer answer = ask_(request);
   if (answer.status != 200) return Json();
   if (known_.insert(request).second) {
-    const std::string packed = absl::Base64Escape(Gzip(answer.body));
+    const std::string packed = absl::Base64Escape(CompressWithGzip(answer.body));
     constexpr size_t kSyntax = 6;  // Quotes, a colon and a comma; and the braces.
     if (out_.size() + request.size() + packed.size() + kSyntax > options_.max_size) {
       is_full_ = true;

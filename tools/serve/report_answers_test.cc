@@ -75,7 +75,7 @@ TEST_F(ReportAnswersTest, AreThoseToTheRequestsOfThePage) {
     has_arrows = has_arrows || absl::StartsWith(request, "arrows?lane=g:");
     const ViewAnswer answer = Ask(request);
     EXPECT_EQ(answer.status, 200) << request;
-    EXPECT_EQ(packed.text, absl::Base64Escape(Gzip(answer.body))) << request;
+    EXPECT_EQ(packed.text, absl::Base64Escape(CompressWithGzip(answer.body))) << request;
   }
   EXPECT_TRUE(has_span);
   EXPECT_TRUE(has_arrows);
