@@ -300,8 +300,10 @@ void Overview::MakeGroups(const absl::flat_hash_map<StringId, uint64_t>& counts)
     if (a.goroutines != b.goroutines) return a.goroutines > b.goroutines;
     return interner_.String(a.start) < interner_.String(b.start);
   });
-  absl::flat_hash_map<StringId, size_t> places;
-  for (size_t i = 0; i < groups_.size(); ++i) places[groups_[i].start] = i;
+  absl::flat_hash_map<StringId, uint32_t> places;
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    places[groups_[i].start] = static_cast<uint32_t>(i);
+  }
   for (size_t i = 0; i < goroutines_.size(); ++i) goroutines_[i].group = places[starts_[i]];
   starts_.clear();
   starts_.shrink_to_fit();

@@ -42,10 +42,10 @@ class Overview final : public MergeableAnalysis<Overview> {
  public:
   struct Goroutine {
     GoId id;
-    size_t group = 0;
     // When it was first and last seen, since the trace's begin.
     int64_t begin = 0;
     int64_t end = 0;
+    uint32_t group = 0;
     bool begins = false;  // Whether it was created, and whether it ended, in the trace.
     bool ends = false;
   };
