@@ -4,7 +4,7 @@ import {Row} from './answers';
 import {App, momentText, sinceBegin} from './app';
 import {STATE_LABELS, STATE_NAMES} from './colors';
 import {h, replace} from './dom';
-import {bytes, count, duration, exactDuration, percent} from './format';
+import {bytes, count, duration, exactDuration, percent, plural} from './format';
 import {
   bars,
   bounds,
@@ -78,6 +78,12 @@ export class Table {
           class: 'tool',
           onclick: () => {
             this.chooser.hidden = !this.chooser.hidden;
+            const place = button.getBoundingClientRect();
+            const inside = this.chooser.offsetParent?.getBoundingClientRect();
+            if (!inside) return;
+            const left = place.left - inside.left, most = inside.width - this.chooser.offsetWidth;
+            this.chooser.style.left = `${Math.max(0, Math.min(left, most))}px`;
+            this.chooser.style.top = `${place.bottom - inside.top + 2}px`;
           }
         },
           'Columns');
@@ -133,8 +139,8 @@ export class Table {
     replace(
         this.total,
         rows.length === this.rows.length ?
-            `${count(rows.length)} rows` :
-            `${count(rows.length)} of ${count(this.rows.length)} rows`);
+            plural(rows.length, 'row') :
+            `${count(rows.length)} of ${plural(this.rows.length, 'row')}`);
     replace(
         this.head,
         h('tr', null, this.columns.map((c) => {

@@ -1277,18 +1277,21 @@ export class Timeline implements ViewPart {
   private animate(now: number) {
     const elapsed = Math.min(50, this.lastTick ? now - this.lastTick : 16);
     this.lastTick = this.held.size ? now : 0;
-    if (!this.held.size) return;
+    if (this.held.size) this.moveFor(elapsed / 1000);
+  }
+
+  /** Moves as far as what is held does in some seconds. */
+  private moveFor(seconds: number) {
     const {from, to} = currentWindow(this.app);
-    const speed = elapsed / 1000;
     if (this.held.has('a') !== this.held.has('d'))
-      this.pan((this.held.has('a') ? -1 : 1) * (to - from) * 0.9 * speed);
+      this.pan((this.held.has('a') ? -1 : 1) * (to - from) * 0.9 * seconds);
     if (this.held.has('w') !== this.held.has('s')) {
       const scale = this.scale();
       const {span} = this.selection;
       const middle = span && span.begin >= from && span.end <= to ?
           (span.begin + span.end) / 2 :
           scale.time(this.left + scale.width / 2);
-      this.zoom(Math.exp((this.held.has('w') ? -2.2 : 2.2) * speed), middle);
+      this.zoom(Math.exp((this.held.has('w') ? -2.2 : 2.2) * seconds), middle);
     }
   }
 
@@ -1297,6 +1300,8 @@ export class Timeline implements ViewPart {
     if ('wasd'.includes(key) && key.length === 1) {
       if (!this.held.size) this.lastTick = 0;
       this.held.add(key);
+      // So that a tap is enough to see something.
+      if (!event.repeat) this.moveFor(0.12);
       this.redraw();
       return true;
     }
