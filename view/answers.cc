@@ -172,11 +172,8 @@ bool Answers::CanDecode(const Window& window) const {
 }
 
 absl::Status Answers::Decode(const Window& window, PieceSorter* sorter) const {
-  const auto overlaps = [&](const LanePiece& piece) {
-    return piece.begin < window.to && piece.end > window.from;
-  };
-  overview().crossing().ForEach([&](const LanePiece& piece) {
-    if (overlaps(piece)) sorter->Add(piece, sorter->ReasonOf(interner().String(piece.reason)));
+  overview().crossing().ForEachIn(window.from, window.to, [&](const LanePiece& piece) {
+    sorter->Add(piece, sorter->ReasonOf(interner().String(piece.reason)));
   });
   const auto [first, last] = GenerationsOf(window);
   for (size_t n = first; n < last; ++n) {
@@ -187,8 +184,8 @@ absl::Status Answers::Decode(const Window& window, PieceSorter* sorter) const {
     for (const std::string& reason : (*generation)->reasons) {
       reasons.push_back(sorter->ReasonOf(reason));
     }
-    (*generation)->pieces.ForEach([&](const LanePiece& piece) {
-      if (overlaps(piece)) sorter->Add(piece, reasons[static_cast<size_t>(piece.reason)]);
+    (*generation)->pieces.ForEachIn(window.from, window.to, [&](const LanePiece& piece) {
+      sorter->Add(piece, reasons[static_cast<size_t>(piece.reason)]);
     });
   }
   return absl::OkStatus();

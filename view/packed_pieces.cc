@@ -1,5 +1,6 @@
 #include "view/packed_pieces.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace gotrace::internal {
@@ -14,6 +15,20 @@ constexpr int64_t kBaseBefore = 1'000'000'000;
 }  // namespace
 
 void PackedPieces::Add(const LanePiece& piece) {
+  const bool fits_base = !chunks_.empty() && piece.begin >= chunks_.back().base &&
+                         piece.begin - chunks_.back().base <= kMax32;
+  if (chunks_.empty() || chunks_.back().count == kChunkSize || !fits_base) {
+    Chunk& chunk = chunks_.emplace_back();
+    chunk.base = piece.begin - kBaseBefore;
+    chunk.first = packed_.size();
+    chunk.whole = whole_.size();
+    chunk.begin = piece.begin;
+    chunk.end = piece.end;
+  }
+  Chunk& chunk = chunks_.back();
+  chunk.begin = std::min(chunk.begin, piece.begin);
+  chunk.end = std::max(chunk.end, piece.end);
+  ++chunk.count;
   Packed packed;
   if (!Pack(piece, &packed)) {
     packed = Packed();
@@ -28,22 +43,17 @@ bool PackedPieces::Pack(const LanePiece& piece, Packed* packed) {
   if (length < 0 || length > kMax32 || piece.proc_until != piece.end) return false;
   if (goroutine < -1 || goroutine >= kMax32) return false;
   if (piece.start != StringId::kEmpty || piece.crosses) return false;
-  if (bases_.empty() || piece.begin - bases_.back().second > kMax32) {
-    bases_.push_back({packed_.size(), piece.begin - kBaseBefore});
-  }
-  const int64_t begin = piece.begin - bases_.back().second;
-  if (begin < 0) return false;
   const Place place = {piece.proc, piece.thread, piece.reason, piece.state};
   const auto [known, is_new] = indexes_.try_emplace(place, static_cast<uint32_t>(places_.size()));
   if (is_new) places_.push_back(place);
-  *packed = {static_cast<uint32_t>(begin), static_cast<uint32_t>(length),
-             static_cast<uint32_t>(goroutine + 1), known->second};
+  *packed = {static_cast<uint32_t>(piece.begin - chunks_.back().base),
+             static_cast<uint32_t>(length), static_cast<uint32_t>(goroutine + 1), known->second};
   return true;
 }
 
 size_t PackedPieces::bytes() const {
   return packed_.size() * sizeof(Packed) + whole_.size() * sizeof(LanePiece) +
-         bases_.size() * sizeof(bases_[0]) + places_.size() * sizeof(Place);
+         chunks_.size() * sizeof(Chunk) + places_.size() * sizeof(Place);
 }
 
 }  // namespace gotrace::internal

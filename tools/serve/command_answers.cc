@@ -42,6 +42,9 @@ namespace {
 constexpr uint64_t kMaxRows = 10000;
 constexpr uint64_t kEvents = 500;
 
+// Stacks of a profile that take more bytes than this are not kept.
+constexpr size_t kMaxKeptProfile = size_t{16} << 20;
+
 // The most rows of a query.
 constexpr uint64_t kMaxSqlRows = 100'000;
 
@@ -213,6 +216,22 @@ ViewAnswer CommandAnswers::AnswerOf(absl::string_view command,
   return {200, std::string(media_type), std::move(output.bytes)};
 }
 
+ViewAnswer CommandAnswers::ProfileOf(const std::vector<ViewParameter>& parameters,
+                                     const std::function<bool()>& keep_going) const {
+  std::shared_ptr<const KeptProfile> last;
+  {
+    const std::lock_guard lock(profile_mutex_);
+    last = last_profile_;
+  }
+  if (last != nullptr && last->parameters == parameters) return last->answer;
+  ViewAnswer answer = AnswerOf("profile", parameters, {"--format=folded"}, kJson, keep_going);
+  if (answer.status != 200 || answer.body.size() > kMaxKeptProfile) return answer;
+  last = std::make_shared<KeptProfile>(KeptProfile{parameters, std::move(answer)});
+  const std::lock_guard lock(profile_mutex_);
+  last_profile_ = last;
+  return last->answer;
+}
+
 ViewAnswer CommandAnswers::AnswerFlame(absl::Span<const ViewParameter> parameters,
                                        const std::function<bool()>& keep_going) const {
   FlameOptions options;
@@ -234,7 +253,7 @@ ViewAnswer CommandAnswers::AnswerFlame(absl::Span<const ViewParameter> parameter
       if (info.name == parameter.second && info.time_name.empty()) options.unit = "count";
     }
   }
-  ViewAnswer answer = AnswerOf("profile", others, {"--format=folded"}, kJson, keep_going);
+  ViewAnswer answer = ProfileOf(others, keep_going);
   if (answer.status == 200) answer.body = FlameJson(answer.body, options);
   return answer;
 }

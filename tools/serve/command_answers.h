@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -25,7 +26,10 @@ class CommandAnswers {
       : file_(std::move(file)), name_(std::move(name)) {}
 
   // Reads another trace from now on. Call it while no other function runs.
-  void SetFile(std::string file) { file_ = std::move(file); }
+  void SetFile(std::string file) {
+    file_ = std::move(file);
+    last_profile_ = nullptr;
+  }
 
   // As TraceViewOptions::answer_more. Runs one command at a time.
   ViewAnswer Answer(absl::string_view path, absl::Span<const ViewParameter> parameters,
@@ -50,6 +54,10 @@ class CommandAnswers {
                       absl::Span<const absl::string_view> more, absl::string_view media_type,
                       const std::function<bool()>& keep_going) const;
 
+  // Returns the stacks of a profile. Those of the last one are kept: the page asks for callers and
+  // for callees.
+  ViewAnswer ProfileOf(const std::vector<ViewParameter>& parameters,
+                       const std::function<bool()>& keep_going) const;
   ViewAnswer AnswerFlame(absl::Span<const ViewParameter> parameters,
                          const std::function<bool()>& keep_going) const;
   ViewAnswer AnswerTime(absl::Span<const ViewParameter> parameters) const;
@@ -65,6 +73,13 @@ class CommandAnswers {
   mutable std::mutex mutex_;
   mutable std::condition_variable has_ended_;
   mutable bool is_running_ = false;
+
+  struct KeptProfile {
+    std::vector<ViewParameter> parameters;
+    ViewAnswer answer;
+  };
+  mutable std::mutex profile_mutex_;
+  mutable std::shared_ptr<const KeptProfile> last_profile_;
 };
 
 }  // namespace gotrace::internal

@@ -60,6 +60,20 @@ class CommandAnswersTest : public testing::Test {
   const CommandAnswers answers_{TestFilePath("go1.27-annotations.trace.zst"), "some name"};
 };
 
+TEST_F(CommandAnswersTest, GivesTheSameProfileWhateverWasAskedBefore) {
+  const std::vector<ViewParameter> offcpu = {{"type", "offcpu"}};
+  const std::vector<ViewParameter> inverted = {{"type", "offcpu"}, {"inverted", "1"}};
+  const std::vector<ViewParameter> window = {{"type", "offcpu"}, {"from", "1ms"}};
+  for (const auto& parameters : {offcpu, inverted, offcpu, window, inverted, offcpu}) {
+    const CommandAnswers fresh(TestFilePath("go1.27-annotations.trace.zst"), "some name");
+    const ViewAnswer answer = Ask("flame", parameters);
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_EQ(answer.body, fresh.Answer("flame", parameters).body);
+  }
+  EXPECT_NE(Ask("flame", offcpu).body, Ask("flame", window).body);
+  EXPECT_NE(Ask("flame", offcpu).body, Ask("flame", inverted).body);
+}
+
 TEST_F(CommandAnswersTest, AreTheJsonOfCommands) {
   const std::pair<absl::string_view, absl::string_view> kRows[] = {
       {"goroutines", "goroutines"}, {"tasks", "tasks"}, {"regions", "regions"},
