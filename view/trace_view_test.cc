@@ -12,6 +12,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "gotrace/byte_source.h"
 #include "gtest/gtest.h"
@@ -189,6 +190,19 @@ TEST(TraceView, ShowsWhoWokeAGoroutine) {
                  arrow.elements[2].text == "1" && arrow.elements[3].text == "122675584";
   }
   EXPECT_TRUE(has_arrow);
+}
+
+TEST(TraceView, NamesWhatAGoroutineWaitsFor) {
+  const OpenedView opened("go1.27-gc.trace");
+  const JsonValue answer = opened.Ask("lanes?ids=g:1&from=0&to=130000000&step=131072");
+  std::vector<std::string> waits;
+  for (const JsonValue& span : answer.Find("lanes")->elements.at(0).Find("spans")->elements) {
+    const std::string& name =
+        answer.Find("names")->elements.at(std::stoul(span.elements[4].text)).text;
+    waits.push_back(absl::StrCat(span.elements[0].text, " ", span.elements[1].text, " ", name));
+  }
+  EXPECT_NE(std::find(waits.begin(), waits.end(), "838016 121836032 sync"), waits.end())
+      << absl::StrJoin(waits, "\n");
 }
 
 TEST(TraceView, FindsFunctionsLanesAndTasks) {
