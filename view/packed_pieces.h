@@ -16,8 +16,8 @@
 
 namespace gotrace::internal {
 
-// A list of pieces. Most of them take 16 bytes; those that do not fit take as much as a LanePiece
-// and that: for example, pieces of many seconds, or in which a P was lost.
+// A list of pieces. Most take 16 bytes. A piece of many seconds, or in which a P was lost, takes
+// that and as much as a LanePiece.
 class PackedPieces {
  public:
   void Add(const LanePiece& piece);

@@ -133,8 +133,8 @@ void ReadySweep::Learn(StackId stack, Goroutine* goroutine) {
 void ReadySweep::AddProc(const Event& event) {
   const auto to = static_cast<ProcState>(event.transition_to());
   // A trace that was cut may repeat a status at its end.
-  const bool is_first = stated_procs_.insert(ProcId{event.transition_resource().id}).second;
-  const bool is_statement = is_first && IsStatement(event, is_first_generation_);
+  const bool is_statement = IsStatement(event, is_first_generation_) &&
+                            stated_procs_.insert(ProcId{event.transition_resource().id}).second;
   if (!is_statement && event.transition_from() == event.transition_to()) return;
   const Change change = {event.time(),
                          to == ProcState::kIdle      ? Change::kProcIdle

@@ -199,7 +199,7 @@ std::string LargestText(const std::vector<Part>& parts) {
   for (; named < std::min(parts.size(), kVictims); ++named) {
     const double share = ShareOf(parts[named].time, all);
     if (named > 0 && share < kNamedShare) break;
-    rest -= parts[named].time;
+    rest = TraceClock::Subtract(rest, parts[named].time);
     absl::StrAppend(&text, named == 0 ? "" : ", ", NameOrUnknown(parts[named].function), " ",
                     Percent(share));
   }

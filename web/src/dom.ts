@@ -36,7 +36,7 @@ export function append(parent: Node, children: Child[]) {
   }
 }
 
-/** Replaces what is in an element. An input that is in it before and after keeps the focus. */
+/** Replaces the children of an element. An input among them before and after keeps the focus. */
 export function replace(parent: Node, ...children: Child[]) {
   const active = document.activeElement;
   const typed = active instanceof HTMLInputElement && parent.contains(active) ? active : null;
@@ -45,7 +45,7 @@ export function replace(parent: Node, ...children: Child[]) {
   append(parent, children);
   if (!typed || !parent.contains(typed)) return;
   typed.focus({preventScroll: true});
-  // Null for what has no text, such as a box to check.
+  // Null for inputs without text, such as checkboxes.
   if (caret && caret[0] !== null) typed.setSelectionRange(caret[0], caret[1]);
 }
 

@@ -1280,7 +1280,7 @@ export class Timeline implements ViewPart {
     if (this.held.size) this.moveFor(elapsed / 1000);
   }
 
-  /** Moves as far as what is held does in some seconds. */
+  /** Moves as far as the held keys do in some seconds. */
   private moveFor(seconds: number) {
     const {from, to} = currentWindow(this.app);
     if (this.held.has('a') !== this.held.has('d'))
