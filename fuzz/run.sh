@@ -6,8 +6,9 @@
 #
 # Builds with clang and its address and undefined-behaviour sanitizers. build/fuzz/TARGET has the cases
 # found so far, and the inputs and reports of failures. --keep rebuilds the corpora in fuzz/corpus/
-# from everything that was found. --quick builds without optimisation and does not say what the corpora lack. Exits with 1 if an input makes a target fail, or takes more than ten
-# seconds or two gigabytes.
+# from everything that was found. --quick builds without optimisation, runs a target on each core instead of one target on
+# all of them, and does not say what the corpora lack. Exits with 1 if an input makes a target fail, or takes more than
+# ten seconds or two gigabytes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -36,6 +37,12 @@ done
 [[ $# -eq 0 ]] || targets=("$@")
 jobs=${FUZZ_JOBS:-$(nproc)}
 [[ $jobs =~ ^[1-9][0-9]*$ ]] || { echo "run.sh: FUZZ_JOBS must be 1 or more" >&2; exit 2; }
+at_once=1
+if $quick; then
+  # All jobs of a target begin with its whole corpus.
+  at_once=$jobs
+  jobs=1
+fi
 limits=(-max_len=65536 -timeout=10 -rss_limit_mb=2048)
 
 # The binaries are copied, because the next build may replace them.
@@ -114,18 +121,36 @@ report() {
 
 build_all
 bin=$PWD/build/fuzz/bin
-findings=0
-for target in "${targets[@]}"; do
+
+# run_target TARGET: returns 1 if an input makes it fail.
+run_target() {
+  local target=$1 status=0
   work=$PWD/build/fuzz/$target
   rm -rf "$work"/{seeds,log.*}
   mkdir -p "$work"/{artifacts,found} "fuzz/corpus/$target"
   "$bin/write_seeds" "$target" "$work/seeds"
   if ! fuzz "$target"; then
-    findings=$((findings + 1))
+    status=1
     echo "$target: FAILED, see build/fuzz/$target/artifacts and log.*:"
     grep -h -m 3 'expected\|ERROR\|SUMMARY\|runtime error\|Test unit written' "$work"/log.[0-9]* || true
   fi
   report "$target"
   if $keep; then keep_corpus "$target"; fi
+  return $status
+}
+
+findings=0
+running=0
+for target in "${targets[@]}"; do
+  if [[ $running -eq $at_once ]]; then
+    wait -n || findings=1
+    running=$((running - 1))
+  fi
+  run_target "$target" &
+  running=$((running + 1))
 done
-[[ $findings -eq 0 ]]
+while [[ $running -gt 0 ]]; do
+  wait -n || findings=1
+  running=$((running - 1))
+done
+exit $findings

@@ -59,5 +59,7 @@ find "$dir/gotrace/runfiles" -type f -perm -100 ! -name '*test' ! -name '*tests'
     printf '#!/bin/sh\nexec qemu-aarch64 -L "%s" "$0.arm64" "$@"\n' "$sysroot" >"$program"
     chmod +x "$program"
   done
+# Of traces and random tries, a fifth: qemu takes many times as long.
+export GOTRACE_TEST_SHARE=5
 # These tests limit the memory of programs, but qemu needs more.
 GTEST_FILTER='-Limits.*' ctest --test-dir "$dir/gotrace" --output-on-failure "$@"

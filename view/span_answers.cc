@@ -187,6 +187,12 @@ absl::Status Answers::AnswerSpan(const ViewRequest& request, JsonWriter* json) c
   json->Bool(piece->begin == goroutine->begin && !goroutine->begins);
   json->Key("end_clipped");
   json->Bool(piece->end == goroutine->end && !goroutine->ends);
+  json->Key("created");
+  if (goroutine->begins) {
+    json->Value(goroutine->begin);
+  } else {
+    json->Null();
+  }
   const absl::StatusOr<GoroutineIntervals> first = IntervalsOf(id, begin_generation);
   if (!first.ok()) return first.status();
   const absl::StatusOr<GoroutineIntervals> last =

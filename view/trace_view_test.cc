@@ -150,6 +150,8 @@ TEST(TraceView, LeadsFromSpanToSpan) {
     for (int i = 0; i < 30 && at < end; ++i) {
       const JsonValue span = opened.Ask(absl::StrCat("span?lane=", id, "&at=", at));
       EXPECT_EQ(NumberOf(span, "begin"), at);
+      EXPECT_EQ(TextOf(span, "created"),
+                TextOf(member, "begins") == "true" ? TextOf(member, "begin") : "null");
       const int64_t next = NumberOf(span, "end");
       if (next == end) {
         // Unless the id is used again.

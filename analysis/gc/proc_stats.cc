@@ -10,6 +10,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
 #include "analysis/core/time_slices.h"
 #include "analysis/core/time_sums.h"
 #include "analysis/gc/proc_limits.h"
@@ -102,6 +103,31 @@ ProcTimes WithSchedulerAlone(ProcTimes times) {
   return times;
 }
 
+// What a goroutine of the program waits for that the runtime does for one goroutine at a time.
+enum class RuntimeWait : uint8_t {
+  kNone,
+  kCycle,  // For a GC cycle to begin or to end.
+  kStop,   // To stop the world.
+};
+
+RuntimeWait FindWait(const Interner& interner, StackId stack) {
+  if (internal::IsOfSystem(interner.RootFunction(stack))) return RuntimeWait::kNone;
+  RuntimeWait wait = RuntimeWait::kNone;
+  for (const FrameId frame : interner.Frames(stack)) {
+    const absl::string_view function = interner.Frame(frame).func;
+    if (function == "runtime.gcStart" || function == "runtime.GC" ||
+        function == "runtime/debug.FreeOSMemory") {
+      return RuntimeWait::kCycle;
+    }
+    // The tracer's own stops cost nobody but itself.
+    if (absl::StartsWith(function, "runtime/trace.")) return RuntimeWait::kNone;
+    if (function == "runtime.stopTheWorld" || function == "runtime.stopTheWorldGC") {
+      wait = RuntimeWait::kStop;
+    }
+  }
+  return wait;
+}
+
 int64_t Multiply(int64_t count, int64_t time) {
   return static_cast<int64_t>(static_cast<uint64_t>(count) * static_cast<uint64_t>(time));
 }
@@ -144,7 +170,8 @@ class ProcStats::Impl {
   absl::Span<const LongRunner> long_runners() const { return long_runners_; }
   const AssistTimes& assists() const { return assist_times_; }
   int64_t idle_workers() const { return idle_workers_; }
-  absl::Span<const GcWaits> gc_waits() const { return gc_waits_; }
+  absl::Span<const RuntimeWaits> gc_waits() const { return gc_waits_; }
+  absl::Span<const RuntimeWaits> stop_waits() const { return stop_waits_; }
   absl::Span<const ProcLimit> limits() const { return limits_; }
   std::vector<ProcSlice> Slices(size_t most) const;
 
@@ -184,7 +211,7 @@ class ProcStats::Impl {
   void EndLongRun(GoId goroutine, int64_t length, StackId stack);
   void FinishReady();
   void AddAssist(const GoInterval& interval, int64_t begin, int64_t end);
-  bool IsForGc(StackId stack);
+  RuntimeWait WaitIn(StackId stack);
   void Complete(const Goroutines::Entry& entry);
   void Continue(const Goroutines::Entry& rest, Goroutines::Entry* entry);
 
@@ -216,14 +243,15 @@ class ProcStats::Impl {
   absl::flat_hash_map<GoId, LongRuns> long_runs_;
   AssistTimes assist_times_;
   int64_t idle_workers_ = 0;
-  absl::flat_hash_map<StackId, int64_t> waits_;  // For GC cycles.
-  std::vector<std::optional<bool>> is_for_gc_;   // By StackId.
+  absl::flat_hash_map<StackId, int64_t> waits_;  // Of kinds other than RuntimeWait::kNone.
+  std::vector<std::optional<RuntimeWait>> runtime_waits_;  // By StackId.
 
   std::vector<ProcUse> procs_;
   ReadyTimes ready_;
   std::vector<ReadyFunction> ready_functions_;
   std::vector<LongRunner> long_runners_;
-  std::vector<GcWaits> gc_waits_;
+  std::vector<RuntimeWaits> gc_waits_;
+  std::vector<RuntimeWaits> stop_waits_;
 };
 
 void ProcStats::Impl::AddEvents(absl::Span<const Event> events) {
@@ -326,7 +354,7 @@ void ProcStats::Impl::AddAssist(const GoInterval& interval, int64_t begin, int64
   AssistTimes& times = goroutines_.Of(interval.goroutine).data.assists;
   if (interval.state == GoState::kWaiting) {
     internal::AddTime(seen, &times.waiting);
-    if (IsForGc(interval.stack)) SubtractTime(seen, &waits_[interval.stack]);
+    if (WaitIn(interval.stack) != RuntimeWait::kNone) SubtractTime(seen, &waits_[interval.stack]);
   }
   if (interval.state != GoState::kRunning) return;
   internal::AddTime(seen, &times.running);
@@ -335,19 +363,12 @@ void ProcStats::Impl::AddAssist(const GoInterval& interval, int64_t begin, int64
   AddTime(interval.proc, &ProcTimes::assist, begin, end, seen_from);
 }
 
-// Returns whether a goroutine of the program that waits with this stack waits for a GC cycle.
-bool ProcStats::Impl::IsForGc(StackId stack) {
+// Returns what a goroutine of the program that waits with this stack waits for.
+RuntimeWait ProcStats::Impl::WaitIn(StackId stack) {
   const auto index = static_cast<size_t>(stack);
-  if (index >= is_for_gc_.size()) is_for_gc_.resize(index + 1);
-  std::optional<bool>& known = is_for_gc_[index];
-  if (!known.has_value()) {
-    known = !internal::IsOfSystem(interner_.RootFunction(stack)) &&
-            absl::c_any_of(interner_.Frames(stack), [&](FrameId frame) {
-              const absl::string_view function = interner_.Frame(frame).func;
-              return function == "runtime.gcStart" || function == "runtime.GC" ||
-                     function == "runtime/debug.FreeOSMemory";
-            });
-  }
+  if (index >= runtime_waits_.size()) runtime_waits_.resize(index + 1);
+  std::optional<RuntimeWait>& known = runtime_waits_[index];
+  if (!known.has_value()) known = FindWait(interner_, stack);
   return *known;
 }
 
@@ -380,7 +401,7 @@ void ProcStats::Impl::AddGoroutine(const GoInterval& interval) {
       if (data.first == ProcId::kNone) data.first = proc;
       data.last = proc;
     }
-  } else if (interval.state == GoState::kWaiting && IsForGc(interval.stack)) {
+  } else if (interval.state == GoState::kWaiting && WaitIn(interval.stack) != RuntimeWait::kNone) {
     internal::AddTime(Between(seen_from, interval.end), &waits_[interval.stack]);
   } else if (interval.state == GoState::kSyscall && interval.proc != ProcId::kNone) {
     AddTime(interval.proc, &ProcTimes::syscall, interval.begin, interval.proc_until, seen_from);
@@ -479,11 +500,15 @@ void ProcStats::Impl::Finish(int64_t end) {
   end_ = std::max(end, seen_from_);
   goroutines_.Finish();
   FinishReady();
-  for (const auto& [stack, time] : waits_) gc_waits_.push_back({stack, time});
-  absl::c_sort(gc_waits_, [&](const GcWaits& a, const GcWaits& b) {
-    if (a.time != b.time) return a.time > b.time;
-    return internal::CompareStacks(interner_, a.stack, b.stack) < 0;
-  });
+  for (const auto& [stack, time] : waits_) {
+    (WaitIn(stack) == RuntimeWait::kCycle ? gc_waits_ : stop_waits_).push_back({stack, time});
+  }
+  for (std::vector<RuntimeWaits>* const waits : {&gc_waits_, &stop_waits_}) {
+    absl::c_sort(*waits, [&](const RuntimeWaits& a, const RuntimeWaits& b) {
+      if (a.time != b.time) return a.time > b.time;
+      return internal::CompareStacks(interner_, a.stack, b.stack) < 0;
+    });
+  }
   for (auto& [proc, use] : uses_) {
     if (!filter_.Selects(proc)) continue;
     use.proc = proc;
@@ -581,7 +606,8 @@ absl::Span<const ReadyFunction> ProcStats::ready_functions() const {
 absl::Span<const LongRunner> ProcStats::long_runners() const { return impl_->long_runners(); }
 const AssistTimes& ProcStats::assists() const { return impl_->assists(); }
 int64_t ProcStats::idle_workers() const { return impl_->idle_workers(); }
-absl::Span<const GcWaits> ProcStats::gc_waits() const { return impl_->gc_waits(); }
+absl::Span<const RuntimeWaits> ProcStats::gc_waits() const { return impl_->gc_waits(); }
+absl::Span<const RuntimeWaits> ProcStats::stop_waits() const { return impl_->stop_waits(); }
 std::vector<ProcSlice> ProcStats::Slices(size_t most) const { return impl_->Slices(most); }
 
 ProcSlice ProcStats::Sum() const {

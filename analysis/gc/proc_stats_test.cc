@@ -62,8 +62,12 @@ std::string ReadyTextOf(const AnalysisSink& sink) {
   const AssistTimes& assists = StatsOf(sink).assists();
   absl::StrAppend(&text, "assists: running ", assists.running, " waiting ", assists.waiting,
                   ", idle workers ", StatsOf(sink).idle_workers(), "\n");
-  for (const GcWaits& waits : StatsOf(sink).gc_waits()) {
+  for (const RuntimeWaits& waits : StatsOf(sink).gc_waits()) {
     absl::StrAppend(&text, "for the GC: ", waits.time, " in ",
+                    sink.interner().RootFunction(waits.stack), "\n");
+  }
+  for (const RuntimeWaits& waits : StatsOf(sink).stop_waits()) {
+    absl::StrAppend(&text, "to stop the world: ", waits.time, " in ",
                     sink.interner().RootFunction(waits.stack), "\n");
   }
   for (const LongRunner& runner : StatsOf(sink).long_runners()) {

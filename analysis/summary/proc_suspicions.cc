@@ -13,6 +13,7 @@
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/runtime_functions.h"
 #include "analysis/intervals/stack_places.h"
+#include "analysis/intervals/start_function.h"
 
 namespace gotrace::internal {
 namespace {
@@ -217,7 +218,7 @@ class ProcCandidates {
       if (interner_.String(group.name) != kMarkWorkerStart) continue;
       gc.workers = std::max(gc.workers, group.times.RunningWithStops());
     }
-    for (const GcWaits& waits : input_.procs.gc_waits()) {
+    for (const RuntimeWaits& waits : input_.procs.gc_waits()) {
       if (waits.time <= 0) continue;
       AddTime(waits.time, &gc.own);
       gc.places.push_back(PartOf(waits.stack, 0, waits.time));
@@ -246,6 +247,14 @@ class ProcCandidates {
       if (stop.last_stack == StackId::kNone) continue;
       stopped.culprits.push_back(PartOf(stop.last_stack, 1, stop.stopping()));
     }
+    for (const RuntimeWaits& waits : input_.procs.stop_waits()) {
+      if (waits.time <= 0) continue;
+      AddTime(waits.time, &stopped.own);
+      StartFunction start;
+      start.Learn(interner_, waits.stack);
+      stopped.victims.push_back({.function = Text(start.name()), .time = waits.time});
+    }
+    stopped.charged = stopped.own;
     AddReady(ReadyCause::kStopped, &stopped);
     Keep(std::move(stopped));
   }

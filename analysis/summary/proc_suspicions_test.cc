@@ -254,7 +254,10 @@ TEST(ProcSuspicions, CostNoMoreThanWasLost) {
           }
           EXPECT_EQ(one.lost.count() + tracers, both->gc.stops().size());
           EXPECT_EQ(one.charged, victims);
-          EXPECT_LE(victims, ready.Of(ReadyCause::kStopped) + slack);
+          int64_t waits = 0;
+          for (const RuntimeWaits& in_place : both->procs.stop_waits()) waits += in_place.time;
+          EXPECT_EQ(one.own, waits);
+          EXPECT_LE(victims, ready.Of(ReadyCause::kStopped) + waits + slack);
           break;
         }
         default:

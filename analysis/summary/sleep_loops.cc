@@ -71,9 +71,17 @@ void SleepLoops::AddEvents(absl::Span<const Event> events) {
     const bool has_effect = type == EventType::kGoUnblock || type == EventType::kGoCreate;
     const GoId id = is_assist ? GoId{event.range_parts().scope.id} : event.goroutine();
     if (!(has_effect || is_assist) || id == GoId::kNone) continue;
+    if (has_effect && !IsForOthers(event)) continue;
     Goroutine& goroutine = goroutines_.Of(id).data;
     (is_assist ? goroutine.assists : goroutine.effects).push_back(event.time());
   }
+}
+
+// Returns whether the event does something for another goroutine. Whoever releases a lock, or stops
+// the world and starts it again, also wakes whoever waits to do the same.
+bool SleepLoops::IsForOthers(const Event& event) {
+  const StackPlace& at = places_.Of(interner_.InternStack(event.stack()));
+  return !IsLock(at.object) && !IsOfRuntime(interner_.String(at.place.library));
 }
 
 void SleepLoops::AddGoroutine(const GoInterval& interval) {

@@ -66,7 +66,8 @@ class SleepLoops {
   struct Gap {
     uint64_t run = 0;
 
-    // Whether it woke or created a goroutine, was in a syscall, or waited for anything but a lock.
+    // Whether it woke a goroutine, other than by releasing a lock, or created one, was in a syscall,
+    // or waited for anything but a lock.
     bool is_active = false;
 
     // Whether it was in a mark assist: then it does not count, since that takes long by chance.
@@ -92,6 +93,7 @@ class SleepLoops {
   };
   using Goroutines = PartialGoroutines<Goroutine>;
 
+  bool IsForOthers(const Event& event);
   void AddSleep(const Sleep& sleep, Goroutine* goroutine);
   void Count(const Sleep& sleep, const Gap& gap);
   void Continue(const Goroutine& rest, Goroutine* goroutine);

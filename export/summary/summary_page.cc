@@ -421,7 +421,11 @@ std::string StoppedText(const Suspicion& s, const TraceSummary& summary) {
       "The world was stopped for ", FormatNanoseconds(Signed(s.lost.sum())), " of ",
       FormatNanoseconds(summary.duration), ", ", count, count == 1 ? " time" : " times", ", up to ",
       FormatNanoseconds(Signed(s.lost.max())), ", most by ", PlaceText(MainPlaceOf(s)), ".");
-  if (!s.culprits.empty() && ShareOf(s.culprits[0].time, s.Cost()) >= kNamedShare) {
+  if (s.own > 0 && ShareOf(s.own, s.Cost()) >= kNamedShare) {
+    absl::StrAppend(&text, " Others waited ", FormatNanoseconds(s.own),
+                    " until they could stop it.");
+  }
+  if (!s.culprits.empty() && ShareOf(s.culprits[0].time, s.Cost() - s.own) >= kNamedShare) {
     absl::StrAppend(&text, " Last to stop was ", PlaceText(s.culprits[0]), ", after ",
                     FormatNanoseconds(s.culprits[0].time), " in all.");
   }

@@ -128,8 +128,8 @@ struct AssistTimes {
   int64_t waiting = 0;  // For more marking to be done, or for the lock of the collector.
 };
 
-// Waits in one place for GC cycles to begin or to end, outside of mark assists.
-struct GcWaits {
+// Waits in one place for something that the runtime does for one goroutine at a time.
+struct RuntimeWaits {
   StackId stack = StackId::kNone;
   int64_t time = 0;  // In nanoseconds.
 };
@@ -192,8 +192,13 @@ class ProcStats final : public MergeableAnalysis<ProcStats> {
   // nothing else to do.
   int64_t idle_workers() const;
 
-  // Returns the waits for GC cycles of the program's goroutines, longest time first.
-  absl::Span<const GcWaits> gc_waits() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  // Returns the waits of the program's goroutines for GC cycles to begin or to end, outside of mark
+  // assists, longest time first.
+  absl::Span<const RuntimeWaits> gc_waits() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+
+  // Returns their waits until they may stop the world, as only one goroutine may at a time, longest
+  // time first.
+  absl::Span<const RuntimeWaits> stop_waits() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the goroutines with long runs, those with the most `waited` first.
   absl::Span<const LongRunner> long_runners() const ABSL_ATTRIBUTE_LIFETIME_BOUND;

@@ -154,9 +154,9 @@ struct TraceSummary {
 
     // What it costs besides `lost`: kFewProcs, kIdleProcs, kHog: the time in which goroutines were
     // ready; kAssists, kGc, kStopped: the same, and time in assists, of mark workers that took a P
-    // from the program, and in waits for GC cycles; kSlowTasks: the time above the median of those
-    // that take more than four times as long; kStage: in which others waited to send to the
-    // goroutines, or to receive from them.
+    // from the program, and in waits for GC cycles, or to stop the world; kSlowTasks: the time
+    // above the median of those that take more than four times as long; kStage: in which others
+    // waited to send to the goroutines, or to receive from them.
     int64_t charged = 0;
 
     // kLock: the longest wait that had not ended. kHog: the longest run. kImbalance: how long the
@@ -176,7 +176,8 @@ struct TraceSummary {
     uint64_t runs = 0;   // kHog: the most long runs that one goroutine had.
 
     // Parts of the cost: kFewProcs: without the time for which goroutines waited that live long and
-    // need little time; kAssists: in assists; kGc: in waits for cycles to begin or to end; kLock:
+    // need little time; kAssists: in assists; kGc: in waits for cycles to begin or to end;
+    // kStopped: in waits to stop the world while others did; kLock:
     // in waits that a reader of an RWMutex ended; kStage: in waits to send. kSlowTasks: the part of
     // `peers` that other suspicions are about. kIo: the part of `peers` in which those that answer
     // slept, were in syscalls, or waited for the network themselves.

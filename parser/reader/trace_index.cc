@@ -94,9 +94,12 @@ absl::Status ReadGenerationAt(const ByteSource& source, uint64_t offset, Version
 
 absl::StatusOr<TraceIndex> TraceIndex::Build(const ByteSource& source,
                                              const std::function<bool()>& keep_going) {
-  const std::unique_ptr<ByteSource> fork = source.Fork(0);
-  if (fork == nullptr) return absl::UnavailableError("the trace can be read only once");
-  const absl::StatusOr<Version> version = internal::ReadHeader(fork.get());
+  if (source.Fork(0) == nullptr) return absl::UnavailableError("the trace can be read only once");
+  // A fork would read a whole block.
+  char bytes[kHeaderSize];
+  const std::unique_ptr<ByteSource> header =
+      SourceFromBytes({bytes, source.ReadAt(0, bytes, kHeaderSize)}).value();
+  const absl::StatusOr<Version> version = internal::ReadHeader(header.get());
   if (!version.ok()) return version.status();
   internal::HeaderWalk walk(source);
   TraceIndex index;

@@ -139,7 +139,7 @@ TEST(TraceIndexTest, ReadsRangesOfAnObject) {
   const std::unique_ptr<ByteSource> source = *SourceFromReadAt(read_at, bytes.size());
   const absl::StatusOr<TraceIndex> index = TraceIndex::Build(*source);
   ASSERT_TRUE(index.ok()) << index.status();
-  EXPECT_EQ(large, std::vector<uint64_t>{0});  // The trace's header is read with what follows it.
+  EXPECT_TRUE(large.empty());
   EXPECT_LT(of_headers, bytes.size() / 10);
   const absl::StatusOr<TraceIndex> expected = TraceIndex::Build(**SourceFromBytes(bytes));
   ASSERT_EQ(index->generations().size(), expected->generations().size());

@@ -190,7 +190,7 @@ void Collector::AddTables() {
   for (const char* const more : {"", "by=func", "by=time", "by=age", "by=span"}) {
     AddInWindow("heap", more);
   }
-  for (const char* const more : {"", "longer=1ms"}) AddInWindow("leaks", more);
+  for (const char* const more : {"", "longer=10ms"}) AddInWindow("leaks", more);
   for (const ProfileTypeInfo& info : ProfileTypes()) {
     AddInWindow("flame", absl::StrCat("type=", info.name));
     AddInWindow("flame", absl::StrCat("type=", info.name, "&inverted"));

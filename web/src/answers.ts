@@ -109,6 +109,8 @@ export interface Span {
   begin: number;
   end: number;
   begin_clipped?: boolean;
+  /** When its goroutine was created; null if that is not in the trace. */
+  created?: number|null;
   end_clipped?: boolean;
   state: string;
   go_state?: string;

@@ -10,7 +10,7 @@ import {State} from './state';
 
 const KINDS: Record<string, string> = {
   unknown: 'The trace does not say',
-  itself: 'Itself',
+  itself: 'The goroutine itself',
   scheduler: 'The scheduler',
   goroutine: '',
   network: 'The network',
@@ -198,6 +198,9 @@ export class Details {
       facts.push(['thread', this.place(`m:${span.m}`, span.begin, `M ${span.m}`)]);
     if (g !== null && !span.lane.startsWith('g:'))
       facts.push(['goroutine', this.place(`g:${g}`, span.begin, `G ${g}`)]);
+    // There the panel says who did so.
+    if (typeof span.created === 'number' && span.created < span.begin)
+      facts.push(['created', this.place(`g:${g}`, span.created, momentText(app, span.created))]);
     this.show(
         h('h2', {class: 'name'}, title, g !== null ? ` ${span.name ?? ''}` : ''),
         h('div', null, stateMark(span.state), `${label} `,

@@ -98,10 +98,14 @@ export function layout(input: LayoutInput): {rows: Row[], height: number} {
           !input.pinned.includes(input.selected) && !input.pathLanes.includes(input.selected) ?
       [input.selected] :
       [];
-  if (input.pinned.length || own.length) {
+  // It keeps its place while nothing is selected, so that a click does not move the lanes.
+  if (input.pinned.length || own.length || input.groups.length) {
     if (section('pinned', input.pinned.length ? 'Pinned' : 'Selected')) {
       lanes(input.pinned, true);
       lanes(own, false);
+      if (!input.pinned.length && !own.length) {
+        add(ROW.member, {kind: 'note', text: 'click a span: its goroutine is shown here'});
+      }
     }
   }
   if (input.procs.length && section('procs', 'Ps')) {

@@ -126,8 +126,9 @@ export function viewOfCommand(command: string): {view: View, params: Record<stri
             {[`${words[0]}.mode`]: 'each', [`${words[0]}.sort`]: '-duration_ns'} :
             {}
       };
-    case 'locks':
     case 'leaks':
+      return {view: 'leaks', params: flag('longer') ? {'leaks.mode': 'short'} : {}};
+    case 'locks':
     case 'heap':
       return {view: words[0], params: {}};
     default:

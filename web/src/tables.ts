@@ -76,6 +76,27 @@ const toTypes = (view: View, key: string) => (app: App, row: Row) => () => app.s
   }
 });
 
+/** A pattern that matches only the text itself. */
+export function patternOf(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
+
+/**
+ * Leads to the longest waits in a function, each of which leads to its place in the timeline. A
+ * report has only the longest of all.
+ */
+const toWaitsIn = (key: string) => (app: App, row: Row) => !row[key] ? null : () => app.store.set({
+  view: 'latency',
+  params: {
+    ...app.store.state.params,
+    'latency.mode': 'worst',
+    'latency.sort': '-length_ns',
+    'latency.stack': app.requests.baked ? '' : patternOf(String(row[key])),
+    'latency.filter': app.requests.baked ? String(row[key]) : '',
+    'latency.lengths': ''
+  }
+});
+
 const sameG = (state: State, row: Row) => state.lane !== null && state.lane === g(row);
 
 export const TABLES: Partial<Record<View, Mode[]>> = {
@@ -179,14 +200,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       params: [],
       rows: 'locks',
       chart: 'histogram',
-      go: (app, row) => () => app.store.set({
-        view: 'profile',
-        params: {
-          ...app.store.state.params,
-          'profile.type': 'sync',
-          'profile.find': String(row['function'] ?? '')
-        }
-      }),
+      go: toWaitsIn('function'),
       columns: [
         'count', 'total_ns', 'p50_ns', 'p99_ns', 'max_ns', 'histogram', 'object', 'function',
         'line', 'holders', 'victims', 'library'
@@ -236,6 +250,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'latency',
       params: [['worst', 100]],
       rows: 'waits',
+      pass: [['stack', 'stack']],
       columns: ['begin_ns', 'length_ns', 'g', 'kind', 'reason', 'ended_by', 'start', 'stack'],
       go: toLane('begin_ns', 'length_ns'),
       selected: sameG
@@ -324,8 +339,9 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'procs',
       params: [['long-runs', true]],
       rows: 'long_runs',
-      go: toGroup('start'),
-      columns: ['count', 'longest_ns', 'start', 'stack'],
+      go: (app, row) => () => showPlace(app, {lane: g(row), from: app.store.state.from ?? 0}),
+      selected: sameG,
+      columns: ['g', 'runs', 'longest_ns', 'waited_ns', 'peers_waited_ns', 'start', 'stack'],
       empty: 'No goroutine kept its P for long while others waited in this window.'
     },
   ],
@@ -401,9 +417,9 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
     },
     {
       id: 'short',
-      title: 'For a millisecond or more',
+      title: 'For 10 ms or more',
       request: 'leaks',
-      params: [['longer', '1ms']],
+      params: [['longer', '10ms']],
       rows: 'leaks',
       go: toGroup('start'),
       columns: ['count', 'longest_ns', 'counts', 'reason', 'start', 'blocked_at', 'created_at'],
@@ -467,7 +483,19 @@ export class TableView implements ViewPart {
   }
 
   private drawTools(mode: Mode, state: State) {
-    const type = state.params[`${this.view}.type`], lengths = state.params[`${this.view}.lengths`];
+    const lengths = state.params[`${this.view}.lengths`];
+    // A tool that removes a condition.
+    const condition = (key: 'type'|'stack', title: string) => {
+      const value = state.params[`${this.view}.${key}`];
+      if (!value || !mode.pass?.some(([k]) => k === key)) return null;
+      return h(
+          'button', {
+            class: 'tool',
+            title,
+            onclick: () => this.app.store.setParam(`${this.view}.${key}`, null)
+          },
+          `${key === 'type' ? 'type' : 'in'} ${value.replace(/\\(.)/g, '$1')} ✕`);
+    };
     replace(
         this.tools,
         this.modes.length > 1 ?
@@ -477,13 +505,7 @@ export class TableView implements ViewPart {
                       h('button', {class: m === mode ? 'on' : '', onclick: () => this.setMode(m)},
                         m.title))) :
             h('span', {class: 'dim'}, mode.title),
-        type && mode.pass?.some(([k]) => k === 'type') ? h('button', {
-          class: 'tool',
-          title: 'Show all types',
-          onclick: () => this.app.store.setParam(`${this.view}.type`, null)
-        },
-                                                           `type ${type} ✕`) :
-                                                         null,
+        condition('type', 'Show all types'), condition('stack', 'Show waits in all stacks'),
         lengths && mode.rows === 'waits' ?
             h('button', {
               class: 'tool',
@@ -497,7 +519,8 @@ export class TableView implements ViewPart {
 
   private setMode(mode: Mode) {
     const params = {...this.app.store.state.params, [`${this.view}.mode`]: mode.id};
-    for (const key of ['sort', 'columns', 'type', 'lengths']) delete params[`${this.view}.${key}`];
+    for (const key of ['sort', 'columns', 'type', 'stack', 'lengths'])
+      delete params[`${this.view}.${key}`];
     if (mode === this.modes[0]) delete params[`${this.view}.mode`];
     this.app.store.set({params});
   }

@@ -30,12 +30,12 @@ test('sections come in order, and threads are closed at first', () => {
   const {rows, height} = layout(input());
   assert.equal(
       kinds(rows),
-      'section lane lane section cycles stops counter section task section group group section');
+      'section note section lane lane section cycles stops counter section task section group group section');
   assert.equal(height, rows[rows.length - 1]!.y + rows[rows.length - 1]!.height);
-  const open = layout(input({toggled: new Set(['threads', 'procs', 'tasks'])})).rows;
+  const open = layout(input({toggled: new Set(['pinned', 'threads', 'procs', 'tasks'])})).rows;
   assert.equal(
       kinds(open),
-      'section section cycles stops counter section section group group section lane lane');
+      'section section section cycles stops counter section section group group section lane lane');
 });
 
 test('rows do not overlap, and every height belongs to one', () => {
@@ -76,6 +76,12 @@ test('a selected goroutine has a row, unless it is pinned or on the path', () =>
   assert.equal(lanes({selected: 'g:9', pinned: ['g:9']}), 1);
   assert.equal(lanes({selected: 'g:9', pathLanes: ['g:9']}), 1);
   assert.equal(lanes({selected: 'p:0'}), 0);
+});
+
+test('a click on a span does not move the lanes', () => {
+  const heightOf = (selected: string|null) => layout(input({selected})).height;
+  assert.equal(heightOf('g:9'), heightOf(null));
+  assert.equal(heightOf('p:0'), heightOf(null));
 });
 
 test('lanes are asked for together, but not too many', () => {

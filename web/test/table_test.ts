@@ -109,6 +109,9 @@ test('commands lead to views', () => {
       viewOfCommand('gotrace-dump gc --pauses --sort=length'),
       {view: 'gc', params: {'gc.mode': 'pauses', 'gc.sort': '-length_ns'}});
   assert.deepEqual(
+      viewOfCommand("gotrace-dump leaks --longer=10ms --stack=main.query"),
+      {view: 'leaks', params: {'leaks.mode': 'short'}});
+  assert.deepEqual(
       viewOfCommand('procs --slices=20'), {view: 'procs', params: {'procs.mode': 'slices'}});
   assert.deepEqual(
       viewOfCommand('profile --type=sync'), {view: 'profile', params: {'profile.type': 'sync'}});
