@@ -81,7 +81,8 @@ void SleepLoops::AddEvents(absl::Span<const Event> events) {
 // the world and starts it again, also wakes whoever waits to do the same.
 bool SleepLoops::IsForOthers(const Event& event) {
   const StackPlace& at = places_.Of(interner_.InternStack(event.stack()));
-  return !IsLock(at.object) && !IsOfRuntime(interner_.String(at.place.library));
+  const absl::string_view by = interner_.String(at.place.library);
+  return !StartsWithAny(by, {"sync.(*Mutex).", "sync.(*RWMutex)."}) && !IsOfRuntime(by);
 }
 
 void SleepLoops::AddGoroutine(const GoInterval& interval) {

@@ -734,6 +734,15 @@ TEST(Suspicions, NameLoopsThatPoll) {
     }
     EXPECT_EQ(SuspicionsOf(program.Summarize()), expected) << wakes;
   }
+  // Whoever unlocks a mutex wakes the next one, and has found nothing.
+  const Program::Stack unlock = {{3, "sync.(*Mutex).Unlock", "", 1}, {2, "main.consume", "", 35}};
+  Program program;
+  for (int64_t i = 0; i < 60; ++i) {
+    program.Wait(7, 10 + 10 * i, 20 + 10 * i, "sleep", sleep);
+    if (i % 3 != 0) continue;
+    program.Wait(8, 15 + 10 * i, 20 + 10 * i, "sync", LockStack(17, "main.page"), 7, unlock);
+  }
+  EXPECT_FALSE(absl::StrContains(SuspicionsOf(program.Summarize()), "polling"));
 }
 
 // The programs in testdata/diagnosis/programs have one known problem each, or none, and most of
@@ -763,7 +772,8 @@ const Diagnosis kDiagnoses[] = {
     {"service", "lock", "Held by main.save", 4.282},
     {"slowtask", "slow-tasks", "sleep in main.loadFromStore", 1.862},
     {"stage", "stage", "main.enrich", 5.901},
-    {"stopped", "stopped", "most by main.exportMetrics main.go:19"},
+    {"stopped", "stopped",
+     "most by main.exportMetrics main.go:19 -> runtime.ReadMemStats. Others waited 248 ms until"},
     {"timeouts", "timeouts", "in main.fetch main.go:18", 115 * 0.007},
 };
 
