@@ -56,7 +56,9 @@ find "$dir/gotrace/runfiles" -type f -perm -100 ! -name '*test' ! -name '*tests'
   while read -r program; do
     [[ $(head -c 4 "$program") == $'\x7fELF' ]] || continue
     mv "$program" "$program.arm64"
-    printf '#!/bin/sh\nexec qemu-aarch64 -L "%s" "$0.arm64" "$@"\n' "$sysroot" >"$program"
+    # A program that is found by PATH knows only its name.
+    printf '%s\n' '#!/bin/sh' 'name=$0' 'case ":$PATH:" in *":${0%/*}:"*) name=${0##*/} ;; esac' \
+      "exec qemu-aarch64 -L '$sysroot' -0 \"\$name\" \"\$0.arm64\" \"\$@\"" >"$program"
     chmod +x "$program"
   done
 # Of traces and random tries, a fifth: qemu takes many times as long.

@@ -2,8 +2,8 @@
 //
 //   node browser_test.mjs --dump=GOTRACE_DUMP [--chromium=PROGRAM] [--all] TRACE...
 //
-// All tests run on the first trace, or on all with --all, and on the others those that show every view. Any message on the
-// browser's console is a failure. run.sh starts it.
+// All tests run on the first trace, or on all with --all, and on the others those that show every view, or lead from
+// one to another. Any message on the browser's console is a failure. run.sh starts it.
 
 import assert from 'node:assert/strict';
 import {spawn, spawnSync} from 'node:child_process';
@@ -119,6 +119,22 @@ for (const trace of traces) {
     });
     assert.equal(await page.locator('script').count(), 1, 'names do not become elements');
     if (name === 'cut.trace') assert.match(await text(page, '#banner'), /can be saved is shown/);
+  }));
+  await check(`${name}: from a lock to a wait for it, and to that in the timeline`, () => withPage(url, '#locks', {}, async (page) => {
+    await settle(page);
+    const rows = page.locator('tr.go:visible');
+    if (await rows.count() === 0) return assert.match(await text(page, '#view'), /No goroutine waited/);
+    await rows.first().click();
+    await settle(page);
+    const {view, params} = await state(page);
+    assert.deepEqual([view, params['latency.mode']], ['latency', 'worst']);
+    assert.ok(params['latency.stack']);
+    assert.ok(await rows.count() > 0);
+    await rows.first().click();
+    await settle(page);
+    const place = await state(page);
+    assert.equal(place.view, 'timeline');
+    assert.match(place.lane, /^g:/);
   }));
   if (!flags.all && trace !== traces[0]) {
     await server.stop();

@@ -78,6 +78,12 @@ bool FileExists(const std::string& path) {
   return std::filesystem::exists(path, ignored);
 }
 
+// Returns whether the path is that of anything but a folder.
+bool IsFile(const std::string& path) {
+  std::error_code ignored;
+  return FileExists(path) && !std::filesystem::is_directory(path, ignored);
+}
+
 // Splits the arguments into flags and names, finds the command among the names, and then sets the
 // flags, which may precede the command. To know which flags are followed by a value, it needs the
 // flags of all commands: a flag with one name takes a value in all of them or in none.
@@ -291,12 +297,12 @@ class ArgumentParser {
     // Most paths of traces have a dot or a slash.
     const bool may_be_command =
         names_[0].find_first_of("./") == std::string::npos && names_[0] != "-";
-    if (may_be_command && !FileExists(names_[0]) &&
-        (names_.size() > 1 || !NearestCommand(names_[0]).empty() ||
-         !AdviceOnCommand(names_[0]).empty())) {
-      return UnknownCommand(names_[0]);
-    }
-    return absl::OkStatus();
+    if (!may_be_command) return absl::OkStatus();
+    // A folder may have the name of another tool's command, such as web.
+    const bool is_advised = !AdviceOnCommand(names_[0]).empty() && !IsFile(names_[0]);
+    const bool is_unknown =
+        !FileExists(names_[0]) && (names_.size() > 1 || !NearestCommand(names_[0]).empty());
+    return is_advised || is_unknown ? UnknownCommand(names_[0]) : absl::OkStatus();
   }
 
   std::string NearestCommand(absl::string_view name) const {

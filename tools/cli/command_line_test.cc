@@ -1,6 +1,7 @@
 #include "tools/cli/command_line.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -17,6 +18,7 @@
 #include "gotrace/reader_limits.h"
 #include "gotrace/trace_summary.h"
 #include "gtest/gtest.h"
+#include "testing/test_directory.h"
 #include "tools/cli/commit.h"
 #include "tools/cli/instead.h"
 #include "tools/commands/convert_formats.h"
@@ -469,6 +471,14 @@ TEST_F(CommandLineTest, WhatPeopleTypeIsAnswered) {
     ExpectError({std::string(row.typed)},
                 absl::StrCat("there is no command ", row.typed, "; ", row.advice));
   }
+  // Also if there is a folder of that name.
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(MakeTestDirectory());
+  std::filesystem::create_directory("web");
+  ExpectError({"web"}, absl::StrCat("there is no command web; ", AdviceOnCommand("web")));
+  std::ofstream("view") << "a trace";
+  EXPECT_EQ(Parse({"view"}), absl::OkStatus());
+  std::filesystem::current_path(before);
   ExpectError({"profile", "--type=cpu", "f"},
               absl::StrCat("--type: expected wall or offcpu or oncpu or net or sync or syscall or "
                            "sched or wakeup or create or gc-assist, found \"cpu\"; --type=oncpu is "
