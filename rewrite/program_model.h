@@ -95,7 +95,7 @@ class ProgramModel {
   const std::set<ProcId>& bound_procs() const { return bound_procs_; }
 
   // Returns the id of a P that does not exist.
-  ProcId NewProc() const { return ProcId{last_proc_ + 1}; }
+  ProcId NewProc() const;
 
   // Return whether a status was written, or the goroutine was created, in the current generation.
   bool IsStated(const Goroutine& goroutine) const { return goroutine.generation == generation_; }
@@ -147,6 +147,7 @@ class ProgramModel {
   std::set<ProcId> idle_procs_;
   std::set<ProcId> bound_procs_;  // The Ps that belong to a thread.
   int64_t last_proc_ = -1;
+  int64_t unused_proc_ = 0;  // The smallest id that no P has had.
   absl::flat_hash_set<uint64_t> tasks_;
   Gc gc_ = Gc::kUndetermined;
   uint64_t gc_number_ = 0;
