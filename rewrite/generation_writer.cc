@@ -385,7 +385,7 @@ bool GenerationWriter::AdmitTransition(WriterEvent* event) {
 bool GenerationWriter::AdmitProcStatus(WriterEvent* event) {
   const ProcId id = ProcArg(*event);
   const ThreadId thread = event->thread;
-  if (event->args[1] < Number(ProcStatus::kRunning) ||
+  if (id == ProcId::kNone || event->args[1] < Number(ProcStatus::kRunning) ||
       event->args[1] > Number(ProcStatus::kSyscallAbandoned)) {
     return false;
   }
@@ -462,7 +462,8 @@ bool GenerationWriter::AdmitProcSteal(WriterEvent* event) {
 
 bool GenerationWriter::AdmitGoStatus(WriterEvent* event) {
   const GoId id = GoArg(*event);
-  if (event->args[2] < Number(GoStatus::kRunnable) || event->args[2] > Number(GoStatus::kWaiting)) {
+  if (id == GoId::kNone || event->args[2] < Number(GoStatus::kRunnable) ||
+      event->args[2] > Number(GoStatus::kWaiting)) {
     return false;
   }
   const GoStatus status = static_cast<GoStatus>(event->args[2]);
@@ -496,7 +497,7 @@ bool GenerationWriter::AdmitGoStatus(WriterEvent* event) {
 }
 
 bool GenerationWriter::AdmitGoCreate(const WriterEvent& event) {
-  if (model_.FindGoroutine(GoArg(event)) != nullptr) return false;
+  if (GoArg(event) == GoId::kNone || model_.FindGoroutine(GoArg(event)) != nullptr) return false;
   if (event.goroutine != GoId::kNone) {
     // No goroutine creates itself.
     return event.goroutine != GoArg(event) && MakeRunningContext(event);
@@ -511,6 +512,7 @@ bool GenerationWriter::AdmitGoCreate(const WriterEvent& event) {
 
 bool GenerationWriter::AdmitGoCreateSyscall(const WriterEvent& event) {
   const GoId id = GoArg(event);
+  if (id == GoId::kNone) return false;
   // The ids of goroutines for C threads are reused.
   if (const Goroutine* const old = model_.FindGoroutine(id); old != nullptr) {
     if (old->status != GoStatus::kSyscall || old->thread == ThreadId::kNone) return false;

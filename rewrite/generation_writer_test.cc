@@ -523,14 +523,16 @@ TEST(GenerationWriter, MakesPsIdleOnAThreadOfItsOwn) {
   }
 }
 
-// A thread without a goroutine does not run the one whose id means none.
-TEST(GenerationWriter, KeepsTheThreadOfTheGoroutineWithoutAnId) {
+// The largest id means that there is no goroutine or P.
+TEST(GenerationWriter, LeavesOutWhatHasTheIdOfNone) {
   Script script;
   script.Event(1, EventType::kGoStatus, {~uint64_t{0}, 1, kRunning});
   script.Event(2, EventType::kGoStatus, {5, 2, kRunning});
-  script.Event(3, EventType::kGoStatus, {~uint64_t{0}, 3, kRunning});
+  script.Event(2, EventType::kGoCreate, {~uint64_t{0}, 0, 0}, 5);
+  script.Event(3, EventType::kGoCreateSyscall, {~uint64_t{0}});
+  script.Event(-1, EventType::kProcStatus, {~uint64_t{0}, kProcIdle});
   script.Write();
-  EXPECT_EQ(script.Read(), (Lines{"1:GoStatus g-1", "2:GoStatus g5"}));
+  EXPECT_EQ(script.Read(), (Lines{"2:GoStatus g5"}));
 }
 
 TEST(GenerationWriter, LeadsIntoSyscalls) {
