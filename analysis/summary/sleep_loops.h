@@ -66,8 +66,8 @@ class SleepLoops {
   struct Gap {
     uint64_t run = 0;
 
-    // Whether it woke a goroutine, other than by releasing a lock, or created one, was in a syscall,
-    // or waited for anything but a lock.
+    // Whether it woke a goroutine, other than by releasing a lock, or created one, was in a
+    // syscall, or waited for anything but a lock.
     bool is_active = false;
 
     // Whether it was in a mark assist: then it does not count, since that takes long by chance.
