@@ -23,8 +23,6 @@ interface Mode {
   go?: (app: App, row: Row) => (() => void) | null;
   selected?: (state: State, row: Row) => boolean;
   chart?: 'mmu'|'slices'|'histogram'|'heap';
-  /** What its numbers mean, where the title does not say it. */
-  about?: string;
   empty?: string;
 }
 
@@ -286,8 +284,6 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
     {
       id: 'mmu',
       title: 'Utilization',
-      about:
-          "MMU: the smallest share of the Ps' time that the collector left to the program in any window of a length",
       request: 'gc',
       params: [['mmu', true]],
       rows: 'mmu',
@@ -327,7 +323,6 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
     {
       id: 'ready',
       title: 'Why goroutines waited to run',
-      about: 'What Ps did while goroutines of these functions were ready to run',
       request: 'procs',
       params: [['ready', true]],
       rows: 'ready',
@@ -341,7 +336,6 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
     {
       id: 'runs',
       title: 'Long runs',
-      about: 'Goroutines that kept their P for 20 ms or more, and how long others waited meanwhile',
       request: 'procs',
       params: [['long-runs', true]],
       rows: 'long_runs',
@@ -520,8 +514,7 @@ export class TableView implements ViewPart {
             },
               `${lengths.split('-').map((n) => duration(Number(n))).join(' to ')} ✕`) :
             null,
-        this.table.tools,
-        mode.about ? h('span', {class: 'dim cut about', title: mode.about}, mode.about) : null);
+        this.table.tools);
   }
 
   private setMode(mode: Mode) {
