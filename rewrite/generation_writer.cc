@@ -243,9 +243,11 @@ void GenerationWriter::WriteListed(const WriterEvent& listed) {
   WriterEvent event = listed;
   first_added_ = EventType::kNone;
   altered_ = false;
-  const bool lacks_thread =
-      event.thread == ThreadId::kNone && !RuleOf(event.type).MayHaveNoThread();
-  const bool is_left_out = lacks_thread || !Admit(&event);
+  const EventRule& rule = RuleOf(event.type);
+  const bool lacks_thread = event.thread == ThreadId::kNone && !rule.MayHaveNoThread();
+  // A goroutine or P with the id that means none cannot be told from none.
+  const bool lacks_subject = rule.subject_kind() != ResourceKind::kNone && event.args[0] == kNobody;
+  const bool is_left_out = lacks_thread || lacks_subject || !Admit(&event);
   const bool contradicts = is_left_out || altered_ || first_added_ != EventType::kNone;
   if (contradicts && !result_.contradiction.has_value()) {
     result_.contradiction = {listed.type, listed.number, listed.time, first_added_};
@@ -385,7 +387,7 @@ bool GenerationWriter::AdmitTransition(WriterEvent* event) {
 bool GenerationWriter::AdmitProcStatus(WriterEvent* event) {
   const ProcId id = ProcArg(*event);
   const ThreadId thread = event->thread;
-  if (id == ProcId::kNone || event->args[1] < Number(ProcStatus::kRunning) ||
+  if (event->args[1] < Number(ProcStatus::kRunning) ||
       event->args[1] > Number(ProcStatus::kSyscallAbandoned)) {
     return false;
   }
@@ -462,8 +464,7 @@ bool GenerationWriter::AdmitProcSteal(WriterEvent* event) {
 
 bool GenerationWriter::AdmitGoStatus(WriterEvent* event) {
   const GoId id = GoArg(*event);
-  if (id == GoId::kNone || event->args[2] < Number(GoStatus::kRunnable) ||
-      event->args[2] > Number(GoStatus::kWaiting)) {
+  if (event->args[2] < Number(GoStatus::kRunnable) || event->args[2] > Number(GoStatus::kWaiting)) {
     return false;
   }
   const GoStatus status = static_cast<GoStatus>(event->args[2]);
@@ -497,7 +498,7 @@ bool GenerationWriter::AdmitGoStatus(WriterEvent* event) {
 }
 
 bool GenerationWriter::AdmitGoCreate(const WriterEvent& event) {
-  if (GoArg(event) == GoId::kNone || model_.FindGoroutine(GoArg(event)) != nullptr) return false;
+  if (model_.FindGoroutine(GoArg(event)) != nullptr) return false;
   if (event.goroutine != GoId::kNone) {
     // No goroutine creates itself.
     return event.goroutine != GoArg(event) && MakeRunningContext(event);
@@ -512,7 +513,6 @@ bool GenerationWriter::AdmitGoCreate(const WriterEvent& event) {
 
 bool GenerationWriter::AdmitGoCreateSyscall(const WriterEvent& event) {
   const GoId id = GoArg(event);
-  if (id == GoId::kNone) return false;
   // The ids of goroutines for C threads are reused.
   if (const Goroutine* const old = model_.FindGoroutine(id); old != nullptr) {
     if (old->status != GoStatus::kSyscall || old->thread == ThreadId::kNone) return false;

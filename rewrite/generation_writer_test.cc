@@ -531,6 +531,8 @@ TEST(GenerationWriter, LeavesOutWhatHasTheIdOfNone) {
   script.Event(2, EventType::kGoCreate, {~uint64_t{0}, 0, 0}, 5);
   script.Event(3, EventType::kGoCreateSyscall, {~uint64_t{0}});
   script.Event(-1, EventType::kProcStatus, {~uint64_t{0}, kProcIdle});
+  script.Event(2, EventType::kProcSteal, {~uint64_t{0}, 0, 1}, 5);
+  script.Event(3, EventType::kProcStart, {~uint64_t{0}, 0});
   script.Write();
   EXPECT_EQ(script.Read(), (Lines{"2:GoStatus g5"}));
 }
