@@ -139,18 +139,20 @@ run_target() {
   return $status
 }
 
+# wait_for_one: waits until one of the targets that run ends.
+wait_for_one() {
+  wait -n || findings=1
+  running=$((running - 1))
+}
+
 findings=0
 running=0
+# Bash lets jobs in the background ignore Ctrl-C.
+trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT
 for target in "${targets[@]}"; do
-  if [[ $running -eq $at_once ]]; then
-    wait -n || findings=1
-    running=$((running - 1))
-  fi
+  [[ $running -lt $at_once ]] || wait_for_one
   run_target "$target" &
   running=$((running + 1))
 done
-while [[ $running -gt 0 ]]; do
-  wait -n || findings=1
-  running=$((running - 1))
-done
+while [[ $running -gt 0 ]]; do wait_for_one; done
 exit $findings

@@ -245,7 +245,7 @@ void GenerationWriter::WriteListed(const WriterEvent& listed) {
   altered_ = false;
   const EventRule& rule = RuleOf(event.type);
   const bool lacks_thread = event.thread == ThreadId::kNone && !rule.MayHaveNoThread();
-  // A goroutine or P with the id that means none cannot be told from none.
+  // The model has no goroutine or P whose id means none.
   const bool lacks_subject = rule.subject_kind() != ResourceKind::kNone && event.args[0] == kNobody;
   const bool is_left_out = lacks_thread || lacks_subject || !Admit(&event);
   const bool contradicts = is_left_out || altered_ || first_added_ != EventType::kNone;
@@ -737,7 +737,7 @@ bool GenerationWriter::GiveProc(ThreadId thread, ProcId id) {
 }
 
 // Prefers the P that the thread had last.
-ProcId GenerationWriter::ChooseProc(ThreadId thread) const {
+ProcId GenerationWriter::ChooseProc(ThreadId thread) {
   const std::set<ProcId>& idle = model_.idle_procs();
   const ProcId last = model_.FindThread(thread).last_proc;
   if (idle.contains(last)) return last;

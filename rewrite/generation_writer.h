@@ -172,7 +172,7 @@ class GenerationWriter {
   // Reaching a state. Each function returns false if the state cannot be reached. ----------------
   // Gives the thread the P, or any P if `id` is kNone.
   bool GiveProc(ThreadId thread, ProcId id);
-  ProcId ChooseProc(ThreadId thread) const;
+  ProcId ChooseProc(ThreadId thread);
   void MakeIdle(ProcId id, ThreadId helper);
   // Removes the goroutine that the thread runs.
   bool UnbindGoroutine(ThreadId thread);

@@ -28,13 +28,13 @@ void ProgramModel::SetProcStatus(ProcId id, Proc* proc, ProcStatus status) {
     idle_procs_.erase(id);
   }
   last_proc_ = std::max(last_proc_, id.value);
-  while (procs_.contains(ProcId{unused_proc_})) ++unused_proc_;
 }
 
-ProcId ProgramModel::NewProc() const {
-  // One of those between may be named later.
-  const bool is_largest = last_proc_ == std::numeric_limits<int64_t>::max();
-  return ProcId{is_largest ? unused_proc_ : last_proc_ + 1};
+ProcId ProgramModel::NewProc() {
+  // A smaller one may be named later.
+  if (last_proc_ < std::numeric_limits<int64_t>::max()) return ProcId{last_proc_ + 1};
+  while (procs_.contains(ProcId{unused_proc_})) ++unused_proc_;
+  return ProcId{unused_proc_};
 }
 
 void ProgramModel::Unbind(ThreadId thread_id) {

@@ -95,7 +95,7 @@ class ProgramModel {
   const std::set<ProcId>& bound_procs() const { return bound_procs_; }
 
   // Returns the id of a P that does not exist.
-  ProcId NewProc() const;
+  ProcId NewProc();
 
   // Return whether a status was written, or the goroutine was created, in the current generation.
   bool IsStated(const Goroutine& goroutine) const { return goroutine.generation == generation_; }
@@ -147,7 +147,7 @@ class ProgramModel {
   std::set<ProcId> idle_procs_;
   std::set<ProcId> bound_procs_;  // The Ps that belong to a thread.
   int64_t last_proc_ = -1;
-  int64_t unused_proc_ = 0;  // The smallest id that no P has had.
+  int64_t unused_proc_ = 0;  // No smaller id is unused. Only NewProc() moves it.
   absl::flat_hash_set<uint64_t> tasks_;
   Gc gc_ = Gc::kUndetermined;
   uint64_t gc_number_ = 0;

@@ -103,9 +103,9 @@ ProcTimes WithSchedulerAlone(ProcTimes times) {
   return times;
 }
 
-// What a goroutine of the program waits for that the runtime does for one goroutine at a time.
+// What a goroutine of the program waits for.
 enum class RuntimeWait : uint8_t {
-  kNone,
+  kNone,   // Something else.
   kCycle,  // For a GC cycle to begin or to end.
   kStop,   // To stop the world.
 };

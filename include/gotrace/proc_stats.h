@@ -128,7 +128,7 @@ struct AssistTimes {
   int64_t waiting = 0;  // For more marking to be done, or for the lock of the collector.
 };
 
-// Waits in one place for something that the runtime does for one goroutine at a time.
+// Waits in one place for the runtime: see ProcStats::gc_waits() and ProcStats::stop_waits().
 struct RuntimeWaits {
   StackId stack = StackId::kNone;
   int64_t time = 0;  // In nanoseconds.

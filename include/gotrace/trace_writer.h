@@ -105,8 +105,9 @@ class TraceWriter final : public EventSink {
   // Writes the last generation, also if it is not complete. Does not finish the ByteSink. Returns
   // kInvalidArgument, with the number of the event, counted from 1,
   //
-  // - for the first event that contradicts the ones before it, or whose time is before theirs,
-  //   unless TraceWriterOptions::lenient is set;
+  // - for the first event that contradicts the ones before it, or whose time is before theirs, or
+  //   that is about a goroutine or P whose id means none, unless TraceWriterOptions::lenient is
+  //   set;
   // - for an event that refers to a string or stack that its tables lack;
   //
   // kInvalidArgument without a number if there is no generation, which a trace needs before version

@@ -2,8 +2,8 @@
 //
 //   node browser_test.mjs --dump=GOTRACE_DUMP [--chromium=PROGRAM] [--all] TRACE...
 //
-// All tests run on the first trace, or on all with --all, and on the others those that show every view, or lead from
-// one to another. Any message on the browser's console is a failure. run.sh starts it.
+// All tests run on the first trace, or on all with --all. Only two run on the others: every view, and the way from a
+// lock to the timeline. Any message on the browser's console is a failure. run.sh starts it.
 
 import assert from 'node:assert/strict';
 import {spawn, spawnSync} from 'node:child_process';

@@ -77,7 +77,7 @@ const toTypes = (view: View, key: string) => (app: App, row: Row) => () => app.s
 });
 
 /** A pattern that matches only the text itself. */
-export function patternOf(text: string): string {
+function patternOf(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
 
@@ -485,7 +485,7 @@ export class TableView implements ViewPart {
   private drawTools(mode: Mode, state: State) {
     const lengths = state.params[`${this.view}.lengths`];
     // A tool that removes a condition.
-    const condition = (key: 'type'|'stack', title: string) => {
+    const condition = (key: 'type'|'stack', title: string, shown: (value: string) => string) => {
       const value = state.params[`${this.view}.${key}`];
       if (!value || !mode.pass?.some(([k]) => k === key)) return null;
       return h(
@@ -494,7 +494,7 @@ export class TableView implements ViewPart {
             title,
             onclick: () => this.app.store.setParam(`${this.view}.${key}`, null)
           },
-          `${key === 'type' ? 'type' : 'in'} ${value.replace(/\\(.)/g, '$1')} ✕`);
+          `${shown(value)} ✕`);
     };
     replace(
         this.tools,
@@ -505,7 +505,10 @@ export class TableView implements ViewPart {
                       h('button', {class: m === mode ? 'on' : '', onclick: () => this.setMode(m)},
                         m.title))) :
             h('span', {class: 'dim'}, mode.title),
-        condition('type', 'Show all types'), condition('stack', 'Show waits in all stacks'),
+        condition('type', 'Show all types', (type) => `type ${type}`),
+        condition(
+            'stack', 'Show waits in all stacks',
+            (pattern) => `in ${pattern.replace(/\\(.)/g, '$1')}`),
         lengths && mode.rows === 'waits' ?
             h('button', {
               class: 'tool',
