@@ -239,6 +239,14 @@ TEST_F(AnalysisCommands, ShowAMoment) {
       Lines(DumpOutput({"goroutines", "--at=60ms", "--by=creator", "--top=0", gc}));
   EXPECT_TRUE(absl::StrContains(by_creator[0], "CREATED IN")) << by_creator[0];
   EXPECT_FALSE(absl::StrContains(by_creator[0], "STARTED IN")) << by_creator[0];
+  for (const auto& [by, column] :
+       {std::pair("--by=task", "IN TASK"), std::pair("--by=region", "IN REGION")}) {
+    const std::string text = DumpOutput({"goroutines", "--at=60ms", by, annotations_});
+    EXPECT_TRUE(absl::StrContains(text, column)) << text;
+    EXPECT_TRUE(absl::StrContains(text, "across generations")) << text;
+    const std::string error = RunDump({"goroutines", by, annotations_}).err;
+    EXPECT_TRUE(absl::StrContains(error, "only with --at")) << error;
+  }
   uint64_t created = 0;
   for (size_t i = 1; i < by_creator.size(); ++i) {
     created += std::strtoull(by_creator[i].c_str(), nullptr, 10);

@@ -11,22 +11,32 @@
 #include "analysis/goroutines/final_states.h"
 #include "analysis/intervals/selected_stacks.h"
 #include "analysis/profile/profile_samples.h"
+#include "analysis/tasks/open_spans.h"
 
 namespace gotrace {
 
 class GoroutineSnapshot::Impl {
  public:
   Impl(Interner* interner, EventFilter filter)
-      : interner_(*interner), filter_(std::move(filter)), states_(interner) {}
+      : interner_(*interner), filter_(std::move(filter)), states_(interner), spans_(interner) {}
 
+  void Begin(int64_t trace_start, EventFilter::Times window) {
+    filter_ = filter_.Within(trace_start, window);
+  }
   void AddEvents(absl::Span<const Event> events) {
     states_.AddEvents(events);
+    for (const Event& event : events) {
+      if (event.time() < filter_.times.to) spans_.Add(event);
+    }
     if (filter_.times.HasFirst()) states_.AddEarlier(events, filter_.times.from);
   }
   void AddGoroutine(const GoInterval& interval) {
     if (filter_.Selects(interval.goroutine)) states_.AddGoroutine(interval);
   }
-  void Merge(Impl& next, const InternerMap& ids) { states_.Merge(next.states_, ids); }
+  void Merge(Impl& next, const InternerMap& ids) {
+    states_.Merge(next.states_, ids);
+    spans_.Merge(next.spans_, ids);
+  }
   void Finish(int64_t end);
 
   absl::Span<const GoroutineMoment> goroutines() const { return goroutines_; }
@@ -36,8 +46,9 @@ class GoroutineSnapshot::Impl {
   void MakeGroups();
 
   Interner& interner_;
-  const EventFilter filter_;
+  EventFilter filter_;
   internal::FinalStates states_;
+  internal::OpenSpans spans_;
   std::vector<GoroutineMoment> goroutines_;
   std::vector<GoroutineMomentGroup> groups_;
 };
@@ -54,22 +65,26 @@ void GoroutineSnapshot::Impl::Finish(int64_t end) {
                            .reason = one.reason,
                            .stack = one.stack,
                            .start = one.start,
-                           .created_at = one.created_at});
+                           .created_at = one.created_at,
+                           .task = spans_.TaskOf(one.goroutine),
+                           .region = spans_.RegionOf(one.goroutine)});
   }
   MakeGroups();
 }
 
 void GoroutineSnapshot::Impl::MakeGroups() {
-  using Key = std::tuple<GoState, StringId, StackId, StringId, StackId>;
+  using Key = std::tuple<GoState, StringId, StackId, StringId, StackId, StringId, StringId>;
   absl::flat_hash_map<Key, GoroutineMomentGroup> groups;
   for (const GoroutineMoment& one : goroutines_) {
     GoroutineMomentGroup& group =
-        groups[{one.state, one.reason, one.stack, one.start, one.created_at}];
+        groups[{one.state, one.reason, one.stack, one.start, one.created_at, one.task, one.region}];
     group.state = one.state;
     group.reason = one.reason;
     group.stack = one.stack;
     group.start = one.start;
     group.created_at = one.created_at;
+    group.task = one.task;
+    group.region = one.region;
     ++group.count;
     group.longest = std::max(group.longest, one.length);
     internal::AddTime(one.length, &group.total);
@@ -79,7 +94,8 @@ void GoroutineSnapshot::Impl::MakeGroups() {
     if (a.count != b.count) return a.count > b.count;
     if (a.total != b.total) return a.total > b.total;
     const auto names = [&](const GoroutineMomentGroup& group) {
-      return std::tuple(group.state, interner_.String(group.start), interner_.String(group.reason));
+      return std::tuple(group.state, interner_.String(group.start), interner_.String(group.reason),
+                        interner_.String(group.task), interner_.String(group.region));
     };
     if (names(a) != names(b)) return names(a) < names(b);
     const int order = internal::CompareStacks(interner_, a.stack, b.stack);
@@ -92,6 +108,9 @@ GoroutineSnapshot::GoroutineSnapshot(Interner* interner, EventFilter filter)
     : impl_(std::make_unique<Impl>(interner, std::move(filter))) {}
 GoroutineSnapshot::~GoroutineSnapshot() = default;
 
+void GoroutineSnapshot::Begin(int64_t trace_start, EventFilter::Times window) {
+  impl_->Begin(trace_start, window);
+}
 void GoroutineSnapshot::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void GoroutineSnapshot::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
 void GoroutineSnapshot::Merge(GoroutineSnapshot&& next, const InternerMap& ids) {

@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "analysis/core/built_events.h"
@@ -34,8 +35,10 @@ std::string TextOf(const AnalysisSink& sink) {
   const Interner& interner = sink.interner();
   std::string text;
   const auto append = [&](const auto& row) {
-    absl::StrAppend(&text, " ", GoStateName(row.state), " ", interner.String(row.start), " ",
-                    interner.String(row.reason));
+    absl::StrAppend(&text, " ", GoStateName(row.state));
+    for (const StringId id : {row.start, row.reason, row.task, row.region}) {
+      absl::StrAppend(&text, " ", interner.String(id), ";");
+    }
     for (const StackId stack : {row.created_at, row.stack}) {
       for (const FrameId id : interner.Frames(stack)) {
         absl::StrAppend(&text, " ", interner.Frame(id).func, ":", interner.Frame(id).line);
@@ -103,7 +106,6 @@ class StatesAt final : public IntervalConsumer {
         absl::StrCat(GoStateName(interval.state), " since ", std::min(interval.Seen().begin, at_));
   }
   void AddProc(const ProcInterval& /*interval*/) override {}
-
   const std::map<int64_t, std::string>& states() const { return states_; }
 
  private:
@@ -111,9 +113,55 @@ class StatesAt final : public IntervalConsumer {
   std::map<int64_t, std::string> states_;
 };
 
+// The tasks and regions that goroutines are in at a moment.
+class SpansAt final : public EventSink {
+ public:
+  explicit SpansAt(int64_t at) : at_(at) {}
+
+  void Add(absl::Span<const Event> events) override {
+    for (const Event& event : events) {
+      if (event.time() < at_) AddSpan(event);
+    }
+  }
+  absl::Status Finish() override { return absl::OkStatus(); }
+
+  // Returns the task and the region that a goroutine is in.
+  std::string Of(int64_t goroutine) {
+    const std::vector<std::pair<TaskId, std::string>>& regions = regions_[goroutine];
+    std::string task;
+    for (const TaskId begun : begun_[goroutine]) {
+      if (tasks_.contains(begun)) task = tasks_[begun];
+    }
+    for (const auto& [id, type] : regions) {
+      if (tasks_.contains(id)) task = tasks_[id];
+    }
+    return absl::StrCat(task, ";", regions.empty() ? "" : regions.back().second);
+  }
+
+ private:
+  void AddSpan(const Event& event) {
+    const int64_t goroutine = event.goroutine().value;
+    if (event.kind() == EventKind::kTaskBegin) {
+      tasks_[event.task().id] = std::string(event.task().type);
+      begun_[goroutine].push_back(event.task().id);
+    } else if (event.kind() == EventKind::kTaskEnd) {
+      tasks_.erase(event.task().id);
+    } else if (event.kind() == EventKind::kRegionBegin) {
+      regions_[goroutine].emplace_back(event.region().task, event.region().type);
+    } else if (event.kind() == EventKind::kRegionEnd && !regions_[goroutine].empty()) {
+      regions_[goroutine].pop_back();
+    }
+  }
+
+  const int64_t at_;
+  std::map<TaskId, std::string> tasks_;
+  std::map<int64_t, std::vector<TaskId>> begun_;
+  std::map<int64_t, std::vector<std::pair<TaskId, std::string>>> regions_;
+};
+
 TEST(GoroutineSnapshotTest, HasTheStatesOfTheMomentAtWhichTheWindowEnds) {
   std::mt19937 random(7);
-  size_t goroutines = 0;
+  size_t goroutines = 0, in_spans = 0;
   for (const TestTrace& test : TestTraces()) {
     const std::string bytes = ReadTestTrace(test.name);
     int64_t first = INT64_MAX, last = INT64_MIN;
@@ -133,12 +181,17 @@ TEST(GoroutineSnapshotTest, HasTheStatesOfTheMomentAtWhichTheWindowEnds) {
       Interner interner;
       StateTracker tracker(&interner, &expected);
       absl::StatusOr<Reader> again = Reader::FromBytes(bytes);
-      EventSink* const sinks[] = {sink.get(), &tracker};
+      SpansAt spans(at);
+      EventSink* const sinks[] = {sink.get(), &tracker, &spans};
       ASSERT_TRUE(ReadInto(*again, sinks).ok());
       std::map<int64_t, std::string> found;
       for (const GoroutineMoment& one : SnapshotOf(*sink).goroutines()) {
         found[one.goroutine.value] = absl::StrCat(GoStateName(one.state), " since ", one.since);
         EXPECT_EQ(one.length, std::max<int64_t>(at - one.since, 0));
+        const std::string in = absl::StrCat(sink->interner().String(one.task), ";",
+                                            sink->interner().String(one.region));
+        EXPECT_EQ(in, spans.Of(one.goroutine.value));
+        in_spans += in == ";" ? 0 : 1;
       }
       EXPECT_EQ(found, expected.states());
       goroutines += found.size();
@@ -148,6 +201,7 @@ TEST(GoroutineSnapshotTest, HasTheStatesOfTheMomentAtWhichTheWindowEnds) {
     }
   }
   EXPECT_GT(goroutines, 1000);
+  EXPECT_GT(in_spans, 20);
 }
 
 }  // namespace goroutine_snapshot_test

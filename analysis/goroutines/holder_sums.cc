@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "analysis/core/time_sums.h"
+#include "gotrace/event_kind.h"
 
 namespace gotrace::internal {
 
@@ -15,7 +16,8 @@ void HolderSums::Sum::Add(uint64_t more, int64_t more_time) {
 }
 
 void HolderSums::Add(const Event& event, RecentStates* states) {
-  goroutine_tasks_.Add(event);
+  if (event.kind() == EventKind::kSync) open_spans_.Clear();
+  open_spans_.Add(event);
   const std::optional<RecentStates::Wait> ended = states->Add(event);
   if (!ended.has_value()) return;
   const RecentStates::Wait& wait = *ended;
@@ -23,7 +25,7 @@ void HolderSums::Add(const Event& event, RecentStates* states) {
   if (steps == 0) return;
   // What an older wait was for may not be known yet.
   const bool counts = RecentStates::IsOlder(wait.stack) || IsSelected(wait.stack, wait.reason);
-  const StringId type = goroutine_tasks_.TypeOf(wait.goroutine);
+  const StringId type = open_spans_.TaskOf(wait.goroutine);
   if (counts && type != StringId::kEmpty) {
     tasks_[{wait.stack, wait.reason, type}].Add(
         1, Between(std::max(wait.begin, filter_.times.from), wait.end));

@@ -13,7 +13,7 @@
 #include "analysis/intervals/selected_names.h"
 #include "analysis/intervals/selected_stacks.h"
 #include "analysis/intervals/stack_places.h"
-#include "analysis/tasks/goroutine_tasks.h"
+#include "analysis/tasks/open_spans.h"
 #include "gotrace/event.h"
 #include "gotrace/event_filter.h"
 #include "gotrace/ids.h"
@@ -46,7 +46,7 @@ class HolderSums {
         starts_(interner, options_.start, SelectedNames::Of::kWhole),
         stacks_(interner, options_.stacks),
         places_(interner),
-        goroutine_tasks_(interner) {}
+        open_spans_(interner) {}
 
   // Follows only waits of goroutines that the filter selects, within its `times`.
   void SetFilter(EventFilter filter) { filter_ = std::move(filter); }
@@ -112,7 +112,7 @@ class HolderSums {
   SelectedStacks stacks_;
   EventFilter filter_;
   StackPlaces places_;
-  GoroutineTasks goroutine_tasks_;
+  OpenSpans open_spans_;  // Of the current generation, wherever the trace is cut.
   absl::flat_hash_map<PieceKey, Sum> pieces_;
   absl::flat_hash_map<TaskKey, Sum> tasks_;
 };

@@ -5,11 +5,10 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/types/span.h"
+#include "analysis/summary/suspicions.h"
 #include "analysis/tasks/slow_spans.h"
 #include "gotrace/goroutine_stats.h"
 #include "gotrace/interner.h"
@@ -32,9 +31,7 @@ struct StageInput {
   absl::Span<const WaitHolder> holders;
   absl::Span<const WaitGroup> waits;
   absl::Span<const GoroutineGroup> goroutines;
-  // The functions in which goroutines started, and those in which goroutines started that they
-  // created.
-  const absl::flat_hash_set<std::pair<StringId, StringId>>& creations;
+  const Creations& creations;
   int64_t duration = 0;
 };
 

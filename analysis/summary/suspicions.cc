@@ -151,8 +151,15 @@ class Candidates {
 
   void AddWaits(const WaitGroup& group);
   void AddChannelWaits(const WaitGroup& group);
+  void AddPoolWaits(const WaitGroup& group);
   void AddHolder(const WaitHolder& holder);
   void AddTask(const WaitTask& task);
+  // Returns the candidate for what goroutines that started in a function wait for in a place.
+  Candidate& PoolIn(WaitObject object, StringId reason, StringId start, const WaitPlace& place) {
+    const bool has_reason = object == WaitObject::kChannel;
+    return Of(SuspicionKind::kPool, has_reason ? reason : StringId::kEmpty, start, place,
+              /*by_line=*/true);
+  }
   // Returns the candidate for a lock that goroutines wait for in a place.
   Suspicion& LockIn(const WaitPlace& place) {
     return Of(SuspicionKind::kLock, StringId::kEmpty, StringId::kEmpty, place, /*by_line=*/false)
@@ -184,7 +191,7 @@ Candidates::Candidate& Candidates::Of(SuspicionKind kind, StringId reason, Strin
   Candidate& candidate = found_[Key(kind, reason, start, place)];
   Suspicion& suspicion = candidate.suspicion;
   suspicion.kind = kind;
-  suspicion.reason = Text(reason);
+  if (reason != StringId::kEmpty) suspicion.reason = Text(reason);
   suspicion.start = Text(start);
   suspicion.function = Text(place.function);
   suspicion.library = Text(place.library);
@@ -227,8 +234,11 @@ void Candidates::AddWaits(const WaitGroup& group) {
     case WaitObject::kChannel:
     case WaitObject::kSelect:
       return AddChannelWaits(group);
-    case WaitObject::kOther:
     case WaitObject::kWaitGroup:
+      // Goroutines wait for those that they create, and not for what these have.
+      if (!input_.creations.contains({key.start, key.start})) AddPoolWaits(group);
+      return;
+    case WaitObject::kOther:
       return;
   }
 }
@@ -246,8 +256,14 @@ void Candidates::AddChannelWaits(const WaitGroup& group) {
   }
   timeouts.others.Merge(group.durations);
   timeouts.answered += group.asked;
+  AddPoolWaits(group);
+}
+
+void Candidates::AddPoolWaits(const WaitGroup& group) {
+  const WaitKey& key = group.key;
   if (key.end != WaitEnd::kPeer && key.end != WaitEnd::kGoroutine) return;
-  Candidate& pool = Of(SuspicionKind::kPool, key.reason, key.start, key.place, /*by_line=*/true);
+  Candidate& pool = PoolIn(key.object, key.reason, key.start, key.place);
+  pool.suspicion.reason = Text(key.reason);
   for (const GoId id : group.goroutines) {
     if (id != GoId::kNone) pool.goroutines.insert(id);
   }
@@ -256,13 +272,16 @@ void Candidates::AddChannelWaits(const WaitGroup& group) {
 }
 
 void Candidates::AddHolder(const WaitHolder& holder) {
-  if (!IsLock(holder.object) || holder.place.function == StringId::kEmpty) return;
-  LockIn(holder.place)
-      .culprits.push_back({.function = Text(holder.holder),
-                           .library = Text(holder.function),
-                           .count = holder.count,
-                           .time = holder.time,
-                           .reason = DoingOf(holder, interner_)});
+  if (holder.place.function == StringId::kEmpty) return;
+  Suspicion& suspicion =
+      IsLock(holder.object)
+          ? LockIn(holder.place)
+          : PoolIn(holder.object, holder.reason, holder.start, holder.place).suspicion;
+  suspicion.culprits.push_back({.function = Text(holder.holder),
+                                .library = Text(holder.function),
+                                .count = holder.count,
+                                .time = holder.time,
+                                .reason = DoingOf(holder, interner_)});
 }
 
 void Candidates::AddTask(const WaitTask& task) {

@@ -3,8 +3,10 @@
 #define GOTRACE_ANALYSIS_SUMMARY_SUSPICIONS_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/types/span.h"
 #include "gotrace/interner.h"
 #include "gotrace/leak_stats.h"
@@ -13,12 +15,17 @@
 
 namespace gotrace::internal {
 
+// The functions in which goroutines started, each with one in which goroutines started that these
+// created.
+using Creations = absl::flat_hash_set<std::pair<StringId, StringId>>;
+
 // What is known of one trace or window, for FindCandidates().
 struct CandidateInput {
   absl::Span<const WaitGroup> waits;
   absl::Span<const WaitHolder> holders;
   absl::Span<const WaitTask> tasks;
   absl::Span<const BlockedGoroutine> blocked;
+  const Creations& creations;
   int64_t begin = 0;
   int64_t duration = 0;
 };

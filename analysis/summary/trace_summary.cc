@@ -309,8 +309,8 @@ class SummaryStats::Impl {
   // are too short to matter.
   static internal::HolderSums::Options FollowedWaits() {
     internal::HolderSums::Options options;
-    for (const WaitObject object :
-         {WaitObject::kMutex, WaitObject::kRWMutex, WaitObject::kChannel}) {
+    for (const WaitObject object : {WaitObject::kMutex, WaitObject::kRWMutex, WaitObject::kCond,
+                                    WaitObject::kWaitGroup, WaitObject::kChannel}) {
       options.objects[static_cast<size_t>(object)] = true;
     }
     options.shortest_channel_wait = 20'000;
@@ -565,10 +565,16 @@ void SummaryStats::Impl::Finish(int64_t end) {
   Combine(&summary_.leaks);
   const std::vector<WaitHolder> holders = holders_.Holders(recent_);
   const std::vector<WaitTask> tasks = holders_.Tasks(recent_);
+  internal::Creations creations;
+  for (const auto& [key, run] : runs_.sums()) {
+    if (key.created_at == StackId::kNone) continue;
+    creations.insert({stack_places_.Of(key.created_at).start, key.start});
+  }
   summary_.candidates = internal::FindCandidates({.waits = waits_.groups(),
                                                   .holders = holders,
                                                   .tasks = tasks,
                                                   .blocked = leaks_.blocked(),
+                                                  .creations = creations,
                                                   .begin = begin,
                                                   .duration = summary_.duration},
                                                  interner_);
@@ -590,11 +596,6 @@ void SummaryStats::Impl::Finish(int64_t end) {
   }
   Combine(&summary_.spans);
   AddCandidates(internal::FindSlowTasks(types, summary_.duration, interner_));
-  absl::flat_hash_set<std::pair<StringId, StringId>> creations;
-  for (const auto& [key, run] : runs_.sums()) {
-    if (key.created_at == StackId::kNone) continue;
-    creations.insert({stack_places_.Of(key.created_at).start, key.start});
-  }
   const internal::StageInput stages = {.holders = holders,
                                        .waits = waits_.groups(),
                                        .goroutines = goroutines_.groups(),

@@ -490,7 +490,8 @@ std::string SuspicionText(const Suspicion& s, const TraceSummary& summary) {
       if (s.function.empty()) return StageText(s);
       return absl::StrCat("Goroutines of ", NameOrUnknown(s.start), " waited ", cost, " (",
                           s.reason, ") in ", place, ", in ", count,
-                          " waits, for other goroutines of the same function.");
+                          " waits, for other goroutines of the same function.",
+                          CulpritsText("Held by", s, TimeOf(s.culprits)));
     case SuspicionKind::kLeak:
       return absl::StrCat(count, " goroutines of ", NameOrUnknown(s.start), " have been blocked (",
                           s.reason, ") in ", place, " for up to ", max, ", ", s.grown,

@@ -540,7 +540,8 @@ TEST(Suspicions, NameWhatThereIsTooLittleOf) {
   }
   EXPECT_EQ(SuspicionsOf(program.Summarize()),
             "pool: Goroutines of main.handle waited 400 ms (chan send) in main.withConn "
-            "main.go:8, in 20 waits, for other goroutines of the same function.\n");
+            "main.go:8, in 20 waits, for other goroutines of the same function. Held by "
+            "main.handle (100.0%), mostly Running in main.withConn (100.0%).\n");
 }
 
 // Goroutines of main.export have what those of main.handle wait for.
@@ -757,6 +758,7 @@ struct Diagnosis {
 const Diagnosis kDiagnoses[] = {
     {"assists", "assists gc stopped", "most in main.tree main.go:21"},
     {"fewps", "few-ps", "99.3% busy, GOMAXPROCS 2"},
+    {"forkjoin", "", ""},
     {"fsync", "syscalls", "1842 calls in main.commit main.go:14 -> os.(*File).Sync", 7.231},
     {"gc", "gc", "most in main.flush main.go:25 -> runtime.GC"},
     {"healthy", "", ""},
@@ -770,6 +772,7 @@ const Diagnosis kDiagnoses[] = {
     {"pool", "pool", "in main.withConn main.go:14", 16.075},
     {"rwlock", "lock", "Held by main.(*Config).Reload", 5.030},
     {"service", "lock", "Held by main.save", 4.282},
+    {"sharedcall", "pool", "in main.get main.go:24 -> sync.(*WaitGroup).Wait", 8.801},
     {"slowtask", "slow-tasks", "sleep in main.loadFromStore", 1.862},
     {"stage", "stage", "main.enrich", 5.901},
     {"stopped", "stopped",

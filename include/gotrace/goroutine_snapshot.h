@@ -30,6 +30,12 @@ struct GoroutineMoment {
 
   StringId start = StringId::kEmpty;    // The function that it started in; kEmpty if unknown.
   StackId created_at = StackId::kNone;  // kNone for goroutines that are older than the trace.
+
+  // The types of the task and of the innermost region that it is in; "" if it is in none, or in one
+  // that is older than the trace. It is in the task of its innermost region with one or, if there
+  // is none, in the last task that it began; only tasks that have not ended count.
+  StringId task = StringId::kEmpty;
+  StringId region = StringId::kEmpty;
 };
 
 // Goroutines of which all but the times is equal.
@@ -39,6 +45,8 @@ struct GoroutineMomentGroup {
   StackId stack = StackId::kNone;
   StringId start = StringId::kEmpty;
   StackId created_at = StackId::kNone;
+  StringId task = StringId::kEmpty;
+  StringId region = StringId::kEmpty;
 
   uint64_t count = 0;
   int64_t longest = 0;  // The longest GoroutineMoment::length, in nanoseconds.
@@ -55,6 +63,7 @@ class GoroutineSnapshot final : public MergeableAnalysis<GoroutineSnapshot> {
   GoroutineSnapshot(Interner* interner, EventFilter filter);
   ~GoroutineSnapshot() override;
 
+  void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
   void Merge(GoroutineSnapshot&& next, const InternerMap& ids) override;

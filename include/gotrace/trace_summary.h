@@ -118,9 +118,10 @@ struct TraceSummary {
       uint64_t count = 0;  // Waits, calls, runs, stops; 0 if they are not counted.
       int64_t time = 0;
 
-      // Culprits of kLock and kIo, places of kSlowTasks and kStage: what goroutines did: "Running",
-      // "sleep". The `function` of a culprit is WaitHolder::holder, and `library` the innermost
-      // function. Culprits of kSlowTasks have only this: "lock", "ready", "assists", "stopped".
+      // Culprits of kLock, kPool and kIo, places of kSlowTasks and kStage: what goroutines did:
+      // "Running", "sleep". The `function` of a culprit is WaitHolder::holder, and `library` the
+      // innermost function. Culprits of kSlowTasks have only this: "lock", "ready", "assists",
+      // "stopped".
       std::string reason = {};
     };
 
@@ -197,8 +198,8 @@ struct TraceSummary {
     // the goroutines of kStage did meanwhile.
     std::vector<Part> places;
 
-    // kLock: who held it. kIo: who answered in this program. kFewProcs: what ran. kStopped: what
-    // ran until the world stopped.
+    // kLock, kPool: who held it. kIo: who answered in this program. kFewProcs: what ran. kStopped:
+    // what ran until the world stopped.
     std::vector<Part> culprits;
     std::vector<Part> victims;  // Whose goroutines lost the time, as far as it is known.
 

@@ -46,7 +46,7 @@ constexpr CommandText kText = {
         "  gotrace-dump goroutines --sort=runnable --top=10 trace.out\n"
         "  gotrace-dump goroutines --at=1.5s trace.out\n"
         "  gotrace-dump goroutines --at=1.5s --state=runnable --func='main.*' trace.out\n"
-        "  gotrace-dump goroutines --at=1.5s --by=creator trace.out\n"
+        "  gotrace-dump goroutines --at=1.5s --by=task trace.out\n"
         "  gotrace-dump goroutines --each --from=1.5s --to=1.6s trace.out\n"
         "  gotrace-dump goroutines --each --format=jsonl trace.out | jq 'select(.g == 42)'\n"
         "  gotrace-dump goroutines --format=csv traces/ > goroutines.csv\n",
@@ -127,12 +127,15 @@ std::string CreatorText(StackId created_at, StackPlaces* places, const Interner&
   return PlaceText(places->Of(created_at).place, interner);
 }
 
+// What the rows of a table have in common, as --by says.
+enum class By { kStart, kCreator, kTask, kRegion };
+
 // Returns the columns of what goroutines do, which is equal for those of a group.
 template <class Row>
-auto ActivityColumns(absl::Span<const Row> rows, bool by_creator, const Interner& interner) {
+auto ActivityColumns(absl::Span<const Row> rows, By by, const Interner& interner) {
   const auto key_of = [](const Row& row) { return ProfileKey{.stack = row.stack}; };
   const auto labels = LabelsOf(rows, key_of, interner);
-  return [&interner, by_creator, key_of, labels](ColumnList<Row>* columns) {
+  return [&interner, by, key_of, labels](ColumnList<Row>* columns) {
     const auto name = [&interner](StringId Row::*id) {
       return [&interner, id](const Row& row) { return interner.String(row.*id); };
     };
@@ -140,8 +143,10 @@ auto ActivityColumns(absl::Span<const Row> rows, bool by_creator, const Interner
         ->Add("state", "STATE", Unit::kNone, [](const Row& row) { return GoStateName(row.state); })
         .AddReason("REASON", name(&Row::reason),
                    [](const Row& row) { return row.state == GoState::kWaiting; })
-        .Add("start", by_creator ? "" : "STARTED IN", Unit::kNone, name(&Row::start))
-        .AddIf(by_creator, "", "CREATED IN", Unit::kNone,
+        .Add("start", by == By::kStart ? "STARTED IN" : "", Unit::kNone, name(&Row::start))
+        .Add("task", by == By::kTask ? "IN TASK" : "", Unit::kNone, name(&Row::task))
+        .Add("region", by == By::kRegion ? "IN REGION" : "", Unit::kNone, name(&Row::region))
+        .AddIf(by == By::kCreator, "", "CREATED IN", Unit::kNone,
                [&interner, places = std::make_shared<StackPlaces>(&interner)](const Row& row) {
                  return CreatorText(row.created_at, places.get(), interner);
                })
@@ -152,10 +157,9 @@ auto ActivityColumns(absl::Span<const Row> rows, bool by_creator, const Interner
   };
 }
 
-Table MomentGroupTable(std::vector<GoroutineMomentGroup> groups, bool by_creator,
-                       const Interner& interner) {
+Table MomentGroupTable(std::vector<GoroutineMomentGroup> groups, By by, const Interner& interner) {
   using Group = GoroutineMomentGroup;
-  const auto activity = ActivityColumns<Group>(groups, by_creator, interner);
+  const auto activity = ActivityColumns<Group>(groups, by, interner);
   return ColumnList<Group>(std::move(groups))
       .Add("count", "COUNT", Unit::kNone, &Group::count)
       .Add("longest_ns", "LONGEST", Unit::kNanoseconds, &Group::longest)
@@ -166,7 +170,7 @@ Table MomentGroupTable(std::vector<GoroutineMomentGroup> groups, bool by_creator
 
 Table MomentTable(std::vector<GoroutineMoment> goroutines, const Interner& interner) {
   using Row = GoroutineMoment;
-  const auto activity = ActivityColumns<Row>(goroutines, /*by_creator=*/false, interner);
+  const auto activity = ActivityColumns<Row>(goroutines, By::kStart, interner);
   return ColumnList<Row>(std::move(goroutines))
       .Add("g", "G", Unit::kNone, &Row::goroutine)
       .Add("since_ns", "", Unit::kNone, &Row::since)
@@ -192,8 +196,10 @@ class GoroutinesCommand final : public TableCommand {
          .help =
              "Print a row for each function that goroutines started in (func, the default), "
              "or for each place in the program where they were created (creator). With --at, also "
-             "for each state and stack.",
-         .set = SetChoice({"func", "creator"}, [this](size_t by) { by_creator_ = by == 1; }),
+             "for each state and stack, and also by the type of the task that they are in, or of "
+             "their innermost region.",
+         .set = SetChoice({"func", "creator", "task", "region"},
+                          [this](size_t by) { by_ = static_cast<By>(by); }),
          .excludes = "each"},
         {.name = "state",
          .value = "STATE",
@@ -214,7 +220,14 @@ class GoroutinesCommand final : public TableCommand {
       return absl::InvalidArgumentError(
           "--state works only with --at; --sort=runnable and so on sort by the time in a state");
     }
-    if (is_compatible_ && (by_creator_ || !start_.empty())) {
+    if (!filter().has_at() && by_ == By::kTask) {
+      return absl::InvalidArgumentError("--by=task works only with --at; `tasks` has their times");
+    }
+    if (!filter().has_at() && by_ == By::kRegion) {
+      return absl::InvalidArgumentError(
+          "--by=region works only with --at; `regions` has their times");
+    }
+    if (is_compatible_ && (by_ != By::kStart || !start_.empty())) {
       return absl::InvalidArgumentError("--compat=go works only without --func and --by");
     }
     return CheckCompat(is_compatible_, filter());
@@ -243,7 +256,7 @@ class GoroutinesCommand final : public TableCommand {
     return AnalysisOf([this](Interner* interner, const EventFilter& filter) {
       GoroutineStats::Options options;
       options.keep_each = each_;
-      options.by_creator = by_creator_;
+      options.by_creator = by_ == By::kCreator;
       options.start = start_;
       options.filter = filter;
       return std::make_unique<GoroutineStats>(interner, std::move(options));
@@ -258,7 +271,7 @@ class GoroutinesCommand final : public TableCommand {
                  : MomentGroupTable(
                        Merged(Selected(RowsOf(analysis, &GoroutineSnapshot::groups), interner),
                               interner),
-                       by_creator_, interner);
+                       by_, interner);
     }
     if (each_) {
       return GoroutineTable(is_compatible_ ? RowsOf(analysis, &GoCompatibleAnalysis::goroutines)
@@ -267,7 +280,7 @@ class GoroutinesCommand final : public TableCommand {
     }
     return GroupTable(is_compatible_ ? RowsOf(analysis, &GoCompatibleAnalysis::groups)
                                      : RowsOf(analysis, &GoroutineStats::groups),
-                      by_creator_, interner);
+                      by_ == By::kCreator, interner);
   }
 
   bool HasStacks() const override { return true; }
@@ -290,21 +303,35 @@ class GoroutinesCommand final : public TableCommand {
     return selected;
   }
 
-  // Returns the groups without what people do not see: the lines of their stacks, and where the
-  // goroutines were created or, by creators, where they started.
+  // Returns what --by says of a group.
+  std::string ByText(const GoroutineMomentGroup& group, StackPlaces* places,
+                     const Interner& interner) const {
+    switch (by_) {
+      case By::kStart:
+        break;
+      case By::kCreator:
+        return CreatorText(group.created_at, places, interner);
+      case By::kTask:
+        return std::string(interner.String(group.task));
+      case By::kRegion:
+        return std::string(interner.String(group.region));
+    }
+    return std::string(interner.String(group.start));
+  }
+
+  // Returns the groups without what people do not see: the lines of their stacks, and all but one
+  // of what --by can name.
   std::vector<GoroutineMomentGroup> Merged(std::vector<GoroutineMomentGroup> groups,
                                            const Interner& interner) const {
     if (!merges_lines()) return groups;
     StacksByFunctions stacks(&interner);
     StackPlaces places_of(&interner);
     std::vector<GoroutineMomentGroup> merged;
-    std::map<std::tuple<GoState, StringId, StackId, StringId, std::string>, size_t> places;
+    std::map<std::tuple<GoState, StringId, StackId, std::string>, size_t> places;
     for (GoroutineMomentGroup& group : groups) {
       group.stack = stacks.Of(group.stack);
       const auto [it, is_new] = places.try_emplace(
-          std::tuple(group.state, group.reason, group.stack,
-                     by_creator_ ? StringId::kEmpty : group.start,
-                     by_creator_ ? CreatorText(group.created_at, &places_of, interner) : ""),
+          std::tuple(group.state, group.reason, group.stack, ByText(group, &places_of, interner)),
           merged.size());
       if (is_new) {
         merged.push_back(group);
@@ -322,7 +349,7 @@ class GoroutinesCommand final : public TableCommand {
   }
 
   bool each_ = false;
-  bool by_creator_ = false;
+  By by_ = By::kStart;
   std::string start_;
   std::optional<GoState> state_;
   bool is_compatible_ = false;  // With Go.
