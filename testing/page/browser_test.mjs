@@ -187,6 +187,16 @@ for (const trace of traces) {
     await page.reload();
     await ready(page);
   }));
+  await check(`${name}: why a task took so long`, () => withPage(url, '#tasks', {}, async (page) => {
+    const ids = await page.evaluate('window.gotrace.requests.json("tasks", [["each", "1"], ["top", "3"]]).then((a) => a.tasks.map((t) => t.task))');
+    for (const id of ids) {
+      await page.evaluate((task) => window.gotrace.store.set({task: String(task)}), id);
+      await settle(page);
+      const places = await page.locator('#details tr.go div.cut').allTextContents();
+      assert.ok(places.length > 0, `task ${id} has no critical path`);
+      assert.ok(places.some((place) => /\S+ \S+\.go:\d+$/.test(place)), places.join('; '));
+    }
+  }));
   await check(`${name}: search, keys and help`, () => withPage(url, '#timeline', {}, async (page) => {
     await page.keyboard.press('/');
     await page.keyboard.type('main');

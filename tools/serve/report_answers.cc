@@ -112,6 +112,9 @@ class Collector {
   // The same for a request in the window.
   Json AddInWindow(absl::string_view path, absl::string_view more = "");
 
+  // Adds to the lanes the unit of the goroutines that began the longest tasks.
+  void AddTaskUnit(const Json& longest);
+
   // Adds everything that the page shows of a span, and returns the answer that has it.
   Json AddSpan(const std::string& lane, int64_t at);
   void AddPlace(const Place& place);
@@ -172,7 +175,7 @@ void Collector::AddTables() {
   trace_ = Add("trace");
   duration_ = NumberOf(trace_, "duration");
   while (step_ * kTileColumns < duration_) step_ *= 2;
-  for (const char* const request : {"strip", "marks", "groups?limit=100", "tasklanes?limit=6"}) {
+  for (const char* const request : {"strip", "marks", "groups?limit=100"}) {
     Add(request);
   }
   summary_ = AddInWindow("summary");
@@ -255,6 +258,17 @@ bool Collector::HasColumns(const std::string& request) {
   return known->second;
 }
 
+void Collector::AddTaskUnit(const Json& longest) {
+  std::set<int64_t> goroutines;
+  for (const Json& task : MemberOf(longest, "tasks")) {
+    const int64_t id = NumberOf(task, "goroutine", -1);
+    if (id >= 0) goroutines.insert(id);
+  }
+  if (goroutines.empty()) return;
+  const std::string unit = absl::StrCat("g:", absl::StrJoin(goroutines, ",g:"));
+  if (!absl::c_linear_search(lanes_, unit)) lanes_.push_back(unit);
+}
+
 // The first levels of the timeline.
 void Collector::AddWholeTimeline() {
   const auto add_units = [&](char kind, const char* member) {
@@ -290,6 +304,8 @@ void Collector::AddWholeTimeline() {
     }
     if (!unit.empty()) lanes_.push_back(absl::StrJoin(unit, ","));
   }
+  AddTaskUnit(Add("tasklanes?limit=6"));
+  AddTaskUnit(AddInWindow("tasklanes", "limit=6"));
   for (int64_t step = step_; step > 0 && !is_full_; step /= 2) {
     const int64_t length = step * kTileColumns;
     if (duration_ / length >= kFirstTiles) break;

@@ -1,11 +1,15 @@
 #include "tools/serve/report_answers.h"
 
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "export/pprof/gzip.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
@@ -17,9 +21,11 @@ namespace report_answers_test {
 
 class ReportAnswersTest : public testing::Test {
  protected:
-  ReportAnswersTest() {
+  ReportAnswersTest() { Open("go1.27-annotations.trace.zst"); }
+
+  void Open(absl::string_view name) {
     absl::StatusOr<std::unique_ptr<ViewedTrace>> opened =
-        ViewedTrace::Open(TestFilePath("go1.27-annotations.trace.zst"), InputFlags(), nullptr);
+        ViewedTrace::Open(TestFilePath(name), InputFlags(), nullptr);
     EXPECT_TRUE(opened.ok()) << opened.status();
     trace_ = *std::move(opened);
     EXPECT_TRUE(trace_->view().Read().ok());
@@ -83,6 +89,23 @@ TEST_F(ReportAnswersTest, AreThoseToTheRequestsOfThePage) {
   EXPECT_LT(text.size(), 2'000'000);
   EXPECT_EQ(Collect(kWhole), text);
   EXPECT_FALSE(absl::StrContains(text, "<"));
+}
+
+// The page asks for the goroutines of the longest tasks together.
+TEST_F(ReportAnswersTest, HaveTheGoroutinesOfTasks) {
+  Open("../diagnosis/slowtask.trace.zst");
+  std::set<int64_t> ids;
+  const JsonValue longest = Parse(Ask("tasklanes?limit=6").body);
+  for (const JsonValue& task : longest.Find("tasks")->elements) {
+    const JsonValue& goroutine = *task.Find("goroutine");
+    if (goroutine.type == JsonValue::Type::kNumber) ids.insert(std::stoll(goroutine.text));
+  }
+  ASSERT_EQ(ids.size(), 3);
+  const std::string unit = absl::StrCat("lanes?ids=g:", absl::StrJoin(ids, ",g:"), "&from=0&");
+  const JsonValue answers = Parse(Collect({.to = 2737496129, .max_size = 10'000'000}));
+  EXPECT_TRUE(absl::c_any_of(answers.members, [&](const auto& member) {
+    return absl::StartsWith(member.first, unit);
+  })) << unit;
 }
 
 TEST_F(ReportAnswersTest, AreNoMoreThanTheSizeAllows) {

@@ -203,6 +203,9 @@ export interface Piece {
   ran_ns: Record<string, number>;
   start: string;
   stack: string;
+  function: string;
+  file: string;
+  line: number|null;
 }
 
 export interface Query {

@@ -346,7 +346,8 @@ export class Details {
               h('hr'), h('h2', null, 'Critical path'),
               h('table', null, h('tbody', null, largest.map((p) => {
                   const code = codeOfGoState(p.state, p.reason, p.start);
-                  const leaf = p.stack.split(';').pop() ?? '';
+                  const place =
+                      p.file ? `${p.function} ${shortFile(p.file)}:${p.line}` : p.function;
                   return h(
                       'tr', {
                         class: 'go',
@@ -365,7 +366,7 @@ export class Details {
                         `${p.g === null ? 'unknown' : `G ${p.g}`} ${
                             STATE_LABELS[STATE_NAMES[code]!] ?? ''}`,
                         h('div', {class: 'dim cut', title: p.stack.split(';').reverse().join('\n')},
-                          [p.reason, leaf].filter(Boolean).join(' · '))),
+                          [p.reason, place].filter(Boolean).join(' · '))),
                       h('td', {class: 'n', width: '72'}, duration(p.length_ns)));
                 }))),
               h('div', {class: 'keys'},

@@ -165,7 +165,10 @@ test('shares of a critical path add up', () => {
     woken_by: '',
     ran_ns: {},
     start: 'main.main',
-    stack: 'main.main'
+    stack: 'main.main',
+    function: 'main.main',
+    file: 'main.go',
+    line: 7
   });
   const shares = pathShares([
     piece('Running', '', 5), piece('Waiting', 'sync', 7), piece('Waiting', 'sync', 1),
