@@ -224,8 +224,9 @@ void Collector::AddTasks() {
     const Json& names = MemberOf(longest, "names");
     const auto type = static_cast<size_t>(NumberOf(task, "type"));
     if (type < names.size() && names[type].is_string()) {
-      Add(absl::StrCat("tasks?each&type=", Encoded(names[type].get<std::string>()),
-                       "&sort=duration&top=500"));
+      // A type without a name cannot be asked for.
+      const std::string name = Encoded(names[type].get<std::string>());
+      Add(absl::StrCat("tasks?each", name.empty() ? "" : "&type=", name, "&sort=duration&top=500"));
     }
   }
 }

@@ -303,7 +303,7 @@ export class Details {
       app.requests
           .json<CommandAnswer>(
               'tasks',
-              [['each', true], ['type', task?.type ?? ''], ['sort', 'duration'], ['top', 500]])
+              [['each', true], ['type', task?.type || null], ['sort', 'duration'], ['top', 500]])
           .catch(() => null),
       app.requests.json<CommandAnswer>('tasks', []).catch(() => null)
     ]);

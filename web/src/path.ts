@@ -143,7 +143,10 @@ export class PathView implements ViewPart {
     this.types = {tasks: [], regions: []};
     const names = async (name: 'tasks'|'regions') => {
       const answer = await this.app.requests.json<CommandAnswer>(name).catch(() => null);
-      return ((answer?.[name] ?? []) as Row[]).map((r) => String(r['type'] ?? ''));
+      // A type without a name cannot be asked for.
+      return ((answer?.[name] ?? []) as Row[])
+          .map((r) => String(r['type'] ?? ''))
+          .filter((type) => type !== '');
     };
     const [tasks, regions] = await Promise.all([names('tasks'), names('regions')]);
     this.types = {tasks, regions};
