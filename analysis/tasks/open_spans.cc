@@ -17,8 +17,10 @@ void OpenSpans::Add(const Event& event) {
   switch (event.kind()) {
     case EventKind::kTaskBegin: {
       const gotrace::Task task = event.task();
+      std::vector<TaskId>& begun = goroutines_[event.goroutine()].begun;
+      LastOf(&begun);  // So that those that have ended do not stay.
+      begun.push_back(task.id);
       tasks_[task.id] = interner_.InternString(task.type);
-      goroutines_[event.goroutine()].begun.push_back(task.id);
       break;
     }
     case EventKind::kTaskEnd:
@@ -87,8 +89,12 @@ StringId OpenSpans::TaskOf(GoId goroutine) {
     const TaskId id = spans.regions[spans.regions.size() - 1 - i].task;
     if (const auto task = tasks_.find(id); task != tasks_.end()) return task->second;
   }
-  for (; !spans.begun.empty(); spans.begun.pop_back()) {
-    const auto task = tasks_.find(spans.begun.back());
+  return LastOf(&spans.begun);
+}
+
+StringId OpenSpans::LastOf(std::vector<TaskId>* begun) const {
+  for (; !begun->empty(); begun->pop_back()) {
+    const auto task = tasks_.find(begun->back());
     if (task != tasks_.end()) return task->second;
   }
   return StringId::kEmpty;

@@ -50,6 +50,10 @@ class OpenSpans {
   void EndRegion(GoId goroutine);
   void EndTask(TaskId task);
 
+  // Removes the tasks at the end of a list that have ended. Returns the type of the last one that
+  // is left; "" if none is.
+  StringId LastOf(std::vector<TaskId>* begun) const;
+
   Interner& interner_;
   absl::flat_hash_map<GoId, Spans> goroutines_;
   absl::flat_hash_map<TaskId, StringId> tasks_;  // The types of those that have not ended.

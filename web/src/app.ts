@@ -79,13 +79,17 @@ export function sinceBegin(app: App, clock: number): number {
   return clock - app.trace.begin_ns;
 }
 
-/** A moment as text: since the trace began, since the window did, or by the clock on the wall. */
-export function momentText(app: App, ns: number): string {
+/**
+ * A moment as text: since the trace began, since the window did, or by the clock on the wall. As
+ * exact as what is `length` long needs, by default the window.
+ */
+export function momentText(app: App, ns: number, length = Infinity): string {
   const {from, to} = currentWindow(app);
+  const span = Math.min(length, to - from);
   const {clock} = app.store.state;
   if (clock === 'wall' && app.trace.wall_begin)
-    return wallClock(app.trace.wall_begin, ns, Math.max(1, (to - from) / 1e4));
-  return moment(clock === 'window' ? ns - from : ns, to - from);
+    return wallClock(app.trace.wall_begin, ns, Math.max(1, span / 1e4));
+  return moment(clock === 'window' ? ns - from : ns, span);
 }
 
 /** Goes to a place in the timeline, and shows enough around it. */

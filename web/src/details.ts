@@ -188,9 +188,10 @@ export class Details {
     const g = span.goroutine;
     const clipped = span.begin_clipped || span.end_clipped;
     const title = span.lane.startsWith('g:') || g === null ? this.laneText(span.lane) : `G ${g}`;
+    const moment = (ns: number) => momentText(app, ns, span.end - span.begin);
     const facts: [string, Node|string][] = [];
     if (span.reason) facts.push(['reason', h('span', {class: 'name'}, span.reason)]);
-    facts.push(['began', momentText(app, span.begin)], ['ended', momentText(app, span.end)]);
+    facts.push(['began', moment(span.begin)], ['ended', moment(span.end)]);
     if (g !== null && !span.lane.startsWith('g:')) facts.push(['on', this.laneText(span.lane)]);
     if (span.p !== null && span.p !== undefined && !span.lane.startsWith('p:'))
       facts.push(['P', this.place(`p:${span.p}`, span.begin, `P ${span.p}`)]);
@@ -246,7 +247,7 @@ export class Details {
                   (w) =>
                       h('div', {class: 'frame'},
                         this.place(w.lane, w.at, `${this.laneText(w.lane)} ${w.name}`),
-                        h('span', {class: 'dim'}, momentText(app, w.at)))),
+                        h('span', {class: 'dim'}, moment(w.at)))),
               span.wakes.length > 12 ?
                   h('div', {class: 'dim'}, plural(span.wakes.length - 12, 'more', 'more')) :
                   null
@@ -295,8 +296,10 @@ export class Details {
     const head = (more: string): Node[] =>
         [h('h2', {class: 'name'}, `${task?.type ?? ''} task ${id}`.trim()),
          h('div', {class: 'dim'},
-           `${task ? `${exactDuration(task.duration)}, began at ${momentText(app, task.at)}` : ''}${
-               more}`)];
+           `${
+               task ? `${exactDuration(task.duration)}, began at ${
+                          momentText(app, task.at, task.duration)}` :
+                      ''}${more}`)];
     this.show(head(''), h('hr'), h('div', {class: 'dim'}, 'Its critical path is being computed.'));
     const [path, row, all] = await Promise.all([
       app.requests.json<CommandAnswer>('path', [['task', id]]).catch(() => null),
