@@ -114,7 +114,9 @@ void ProgramView::Take(const Event& event) {
 }
 
 void ProgramView::TakeAfterWindow(const Event& event) {
-  if (event.type() == EventType::kProcStatus) {
+  const bool is_of_proc = event.kind() == EventKind::kStateTransition &&
+                          event.transition_resource().kind == ResourceKind::kProc;
+  if (is_of_proc) {
     TakeProcTransition(event, /*is_late=*/true);
   } else if (IsStatus(event)) {
     const GoId id{event.transition_resource().id};
@@ -160,7 +162,13 @@ void ProgramView::TakeTransition(const Event& event) {
 void ProgramView::TakeProcTransition(const Event& event, bool is_late) {
   const ProcId id{event.transition_resource().id};
   const ProcState state = static_cast<ProcState>(event.transition_to());
-  if (state == ProcState::kRunning) proc_of_thread_[event.thread()] = id;
+  if (state == ProcState::kRunning) {
+    proc_of_thread_[event.thread()] = id;
+  } else if (const auto had = proc_of_thread_.find(event.thread());
+             had != proc_of_thread_.end() && had->second == id) {
+    proc_of_thread_.erase(had);
+  }
+  if (is_late && event.type() != EventType::kProcStatus) return;
   const auto [it, is_new] = proc_states_.try_emplace(id, ProcState::kUndetermined);
   if (is_late && !is_new) return;
   state_counters_.Count(it->second, state, is_new && event.type() == EventType::kProcStatus);

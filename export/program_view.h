@@ -277,6 +277,8 @@ class ProgramView final : private IntervalConsumer {
   ViewTrack program_;
   std::map<TaskId, ViewTask> tasks_;
   absl::flat_hash_map<ProcId, ProcState> proc_states_;
+  // A thread from which another one takes its P keeps it here until it gets one: only then can it
+  // run a goroutine again.
   absl::flat_hash_map<ThreadId, ProcId> proc_of_thread_;
   std::array<std::optional<uint64_t>, std::size(kMetricCounters)> metrics_;  // The last values.
 };

@@ -400,6 +400,21 @@ TEST(ProgramViewTest, ShowsSlicesOfGoroutinesWithoutAStatus) {
             "10 window\n10 Sync\n20 begin G1 step\n10 old G1 Running\n40 end G1 step with 0");
 }
 
+// A status says on which thread a goroutine runs, and thus on which P, if the thread still has one.
+TEST(ProgramViewTest, FindsThePOfAGoroutineByItsThread) {
+  for (const bool stops : {false, true}) {
+    Recorder program;
+    const auto change_proc = [&](EventType type, ProcState from, ProcState to) {
+      program.Add(program.On(type, -1).Transition(ProcId{3}, from, to));
+    };
+    change_proc(EventType::kProcStatus, ProcState::kUndetermined, ProcState::kRunning);
+    if (stops) change_proc(EventType::kProcStop, ProcState::kRunning, ProcState::kIdle);
+    program.Change(EventType::kGoStatus, 1, GoState::kUndetermined, GoState::kRunning);
+    ASSERT_EQ(program.view.Goroutines().size(), 1u);
+    EXPECT_EQ(program.view.Goroutines()[0]->proc, stops ? ProcId::kNone : ProcId{3});
+  }
+}
+
 TEST(ProgramViewTest, GivesIntervalsBeforeEventsOrAfterThem) {
   for (const auto intervals :
        {ProgramView::Intervals::kBeforeEvent, ProgramView::Intervals::kAfterEvent}) {

@@ -308,12 +308,27 @@ bool BatchFinder::HasTextAhead(uint64_t generation) {
   return FindLinesHere(generation) || SeparateTextHere(generation);
 }
 
-// Returns whether the batch that begins here is an event batch whose whole payload decodes.
-bool BatchFinder::IsOrdinaryAndWhole(const Header& header, uint64_t generation) const {
-  if (header.type != EventType::kEventBatch || !Begins(0, generation)) return false;
+// Returns whether the header is that of an event batch whose whole payload decodes.
+bool BatchFinder::IsWhole(const Header& header) const {
+  if (header.type != EventType::kEventBatch) return false;
   const absl::string_view payload =
       source_.window().substr(header.payload, header.end - header.payload);
   return SizeOfWholeEvents(payload) == payload.size();
+}
+
+// Returns whether a batch of whole events of `generation` or the next one is at `pos`, whatever its
+// time, and after it another batch or the end of the trace.
+bool BatchFinder::WholeBatchFollows(size_t pos, uint64_t generation) const {
+  const std::optional<Header> header = Peek(pos);
+  const size_t size = source_.window().size();
+  if (!header.has_value() || header->end > size || !IsWhole(*header)) return false;
+  if (header->generation != generation && header->generation != generation + 1) return false;
+  return header->end == size ? at_end_ : Peek(header->end).has_value();
+}
+
+// Returns whether the batch that begins here is one of whole events, and plausible.
+bool BatchFinder::IsOrdinaryAndWhole(const Header& header, uint64_t generation) const {
+  return IsWhole(header) && Begins(0, generation);
 }
 
 // Returns how many bytes of text are at `pos`, up to the end of the window. A range that is known
@@ -542,9 +557,12 @@ bool BatchFinder::Next(uint64_t generation, Batch* batch) {
       return true;
     }
     if (header.has_value() && header->end <= size) {
-      // No batch follows. If a batch begins inside this one, the size of this one is wrong.
+      // No batch follows with a plausible time. If one begins inside this one, the size of this one
+      // is wrong, unless the time alone is strange.
       const size_t from = std::max<size_t>(header->payload, 1);  // An end of a generation has none.
-      const size_t found = FindBeforeHeader(from, header->end, generation);
+      const size_t found = IsWhole(*header) && WholeBatchFollows(header->end, header->generation)
+                               ? header->end
+                               : FindBeforeHeader(from, header->end, generation);
       const size_t inside = found == header->end ? kNowhere : found;
       if (inside < header->payload) {
         Fault fault = {FaultId::kBatchHeaderTruncated,

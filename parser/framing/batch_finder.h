@@ -100,6 +100,8 @@ class BatchFinder {
   size_t Find(size_t from, size_t to, uint64_t generation);
   size_t FindBeforeHeader(size_t from, size_t to, uint64_t generation);
   size_t FindHeader(size_t from, size_t to) const;
+  bool IsWhole(const Header& header) const;
+  bool WholeBatchFollows(size_t pos, uint64_t generation) const;
   bool IsOrdinaryAndWhole(const Header& header, uint64_t generation) const;
   size_t TextSize(size_t pos);
   bool LinesFollow(size_t pos);

@@ -199,6 +199,17 @@ TEST(BatchFinderTest, ATooLargeSizeDoesNotSwallowTheNextBatch) {
   EXPECT_EQ(found.skipped, 0u);
 }
 
+// The time of the third batch is far from that of the second one, in which a batch seems to begin.
+TEST(BatchFinderTest, ABatchOfWholeEventsIsOneWhateverFollows) {
+  const Found found = FindAll(absl::HexStringToBytes(
+      "0101000106088094ebdc0301010164200d01000119010101021601010012010d010101190102"
+      "01020c0100020125010101010289d3a5ed01040d01000201010001050405010178"));
+  EXPECT_EQ(found.batches.size(), 4u);
+  EXPECT_EQ(found.batches[1].second, 32u);
+  EXPECT_TRUE(found.faults.empty());
+  EXPECT_EQ(found.skipped, 0u);
+}
+
 // "1" is the type of an experimental batch, and the type of an ordinary batch is the number of the
 // only experiment.
 TEST(BatchFinderTest, ATextThatEndsInADigitHidesNoBatch) {
