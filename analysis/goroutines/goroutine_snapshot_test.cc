@@ -123,7 +123,6 @@ class SpansAt final : public EventSink {
       if (event.time() < at_) AddSpan(event);
     }
   }
-  absl::Status Finish() override { return absl::OkStatus(); }
 
   // Returns the task and the region that a goroutine is in.
   std::string Of(int64_t goroutine) {

@@ -18,7 +18,7 @@ void OpenSpans::Add(const Event& event) {
     case EventKind::kTaskBegin: {
       const gotrace::Task task = event.task();
       std::vector<TaskId>& begun = goroutines_[event.goroutine()].begun;
-      LastOf(&begun);  // So that those that have ended do not stay.
+      LastOf(&begun);  // Removes tasks that have ended.
       begun.push_back(task.id);
       tasks_[task.id] = interner_.InternString(task.type);
       break;

@@ -13,7 +13,8 @@
 
 namespace gotrace::internal {
 
-// Memory is in proportion to what is open at a time, or was where parts of the trace begin.
+// Memory is in proportion to the tasks and regions that are open at a time, or were where parts of
+// the trace begin.
 class OpenSpans {
  public:
   // `*interner` must outlive this object.
@@ -56,8 +57,8 @@ class OpenSpans {
 
   Interner& interner_;
   absl::flat_hash_map<GoId, Spans> goroutines_;
-  absl::flat_hash_map<TaskId, StringId> tasks_;  // The types of those that have not ended.
-  absl::flat_hash_set<TaskId> ended_;            // Those that are older than this part.
+  absl::flat_hash_map<TaskId, StringId> tasks_;  // Their types, until they end.
+  absl::flat_hash_set<TaskId> ended_;            // Tasks that are older than this part.
 };
 
 }  // namespace gotrace::internal

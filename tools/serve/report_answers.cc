@@ -141,6 +141,7 @@ class Collector {
   int64_t duration_ = 0;
   Json summary_;
   Json waits_;
+  Json longest_;                    // The longest tasks of the window.
   std::vector<std::string> lanes_;  // In the units that the page asks for.
   int64_t step_ = 1;                // Of the tile that is the whole trace.
   size_t paths_ = 0;                // Of goroutines that were added.
@@ -215,13 +216,12 @@ void Collector::AddTasks() {
       Add(absl::StrCat("path?", parameter, "=", type));
     }
   }
-  const Json longest = AddInWindow("tasklanes", "limit=6");
-  for (const Json& task : MemberOf(longest, "tasks")) {
+  for (const Json& task : MemberOf(longest_, "tasks")) {
     if (is_full_) return;
     const int64_t id = NumberOf(task, "task");
     Add(absl::StrCat("search?text=task:", id));
     Add(absl::StrCat("path?task=", id));
-    const Json& names = MemberOf(longest, "names");
+    const Json& names = MemberOf(longest_, "names");
     const auto type = static_cast<size_t>(NumberOf(task, "type"));
     if (type < names.size() && names[type].is_string()) {
       // A type without a name cannot be asked for.
@@ -305,8 +305,9 @@ void Collector::AddWholeTimeline() {
     }
     if (!unit.empty()) lanes_.push_back(absl::StrJoin(unit, ","));
   }
-  AddTaskUnit(Add("tasklanes?limit=6"));
-  AddTaskUnit(AddInWindow("tasklanes", "limit=6"));
+  longest_ = AddInWindow("tasklanes", "limit=6");
+  AddTaskUnit(window_.empty() ? longest_ : Add("tasklanes?limit=6"));
+  AddTaskUnit(longest_);
   for (int64_t step = step_; step > 0 && !is_full_; step /= 2) {
     const int64_t length = step * kTileColumns;
     if (duration_ / length >= kFirstTiles) break;
