@@ -16,6 +16,7 @@
 #include "analysis/intervals/runtime_functions.h"
 #include "export/summary/suspicion_command.h"
 #include "export/table/table.h"
+#include "gotrace/states.h"
 #include "gotrace/summary_writer.h"
 #include "parser/event/trace_clock.h"
 
@@ -207,6 +208,13 @@ std::string LargestText(const std::vector<Part>& parts) {
   return text;
 }
 
+// "sleep in main.load", or "running up to main.load": the stack of a run is that at its end.
+std::string DoingText(const Part& part, absl::string_view place) {
+  const bool runs = part.reason == GoStateName(GoState::kRunning);
+  if (place.empty()) return runs ? "running" : part.reason;
+  return absl::StrCat(runs ? "running up to " : absl::StrCat(part.reason, " in "), place);
+}
+
 // " Held by main.save (98.1%), mostly sleep in main.load (97.2%).", or nothing if nobody is known.
 // `by` is "Held by", and shares are of `whole`.
 std::string CulpritsText(absl::string_view by, const Suspicion& suspicion, int64_t whole) {
@@ -221,9 +229,7 @@ std::string CulpritsText(absl::string_view by, const Suspicion& suspicion, int64
   const auto share = [&](int64_t time) { return Percent(ShareOf(time, whole)); };
   const Part& most = suspicion.culprits.front();
   return absl::StrCat(" ", by, " ", NameOrUnknown(longest->first), " (", share(longest->second),
-                      "), mostly ", most.reason,
-                      most.library.empty() ? "" : absl::StrCat(" in ", most.library), " (",
-                      share(most.time), ").");
+                      "), mostly ", DoingText(most, most.library), " (", share(most.time), ").");
 }
 
 // " Ended by RUnlock: 93.0%, by Unlock: 7.0%.", or nothing if it is no RWMutex.
@@ -323,7 +329,7 @@ std::string SlowKindText(const Suspicion& s) {
   return absl::StrCat(s.reason, "s of type ", NameOrUnknown(s.function));
 }
 
-// "sleep in main.load main.go:7 98.2%, Running in main.serve main.go:9 1.1%; 40.0% was locks."
+// "sleep in main.load main.go:7 98.2%, running up to main.serve main.go:9 1.1%; 40.0% was locks."
 std::string SlowTasksText(const Suspicion& s) {
   const auto length = [&](double q) { return FormatNanoseconds(Signed(s.others.Quantile(q))); };
   std::string text = absl::StrCat(s.grown, " of ", s.others.count(), " ", SlowKindText(s),
@@ -334,7 +340,7 @@ std::string SlowTasksText(const Suspicion& s) {
   for (size_t i = 0; i < std::min(s.places.size(), kVictims); ++i) {
     const Part& part = s.places[i];
     if (i > 0 && ShareOf(part.time, s.peers) < kNamedShare) break;
-    absl::StrAppend(&text, before, part.reason, " in ", PlaceText(part), " ", share(part.time));
+    absl::StrAppend(&text, before, DoingText(part, PlaceText(part)), " ", share(part.time));
     before = ", ";
   }
   for (const Part& part : s.culprits) {
@@ -361,8 +367,9 @@ std::string StageText(const Suspicion& s) {
   absl::StrAppend(&text, ".");
   if (!s.places.empty()) {
     const Part& most = s.places.front();
-    absl::StrAppend(&text, " What these did meanwhile: ", most.reason, " in ",
-                    NameOrUnknown(most.function), " ", Percent(ShareOf(most.time, s.own)), ".");
+    absl::StrAppend(&text, " What these did meanwhile: ",
+                    DoingText(most, NameOrUnknown(most.function)), " ",
+                    Percent(ShareOf(most.time, s.own)), ".");
   }
   return absl::StrCat(text, VictimsText(s));
 }

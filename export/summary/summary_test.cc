@@ -541,7 +541,7 @@ TEST(Suspicions, NameWhatThereIsTooLittleOf) {
   EXPECT_EQ(SuspicionsOf(program.Summarize()),
             "pool: Goroutines of main.handle waited 400 ms (chan send) in main.withConn "
             "main.go:8, in 20 waits, for other goroutines of the same function. Held by "
-            "main.handle (100.0%), mostly Running in main.withConn (100.0%).\n");
+            "main.handle (100.0%), mostly running up to main.withConn (100.0%).\n");
 }
 
 // Goroutines of main.export have what those of main.handle wait for.
@@ -680,7 +680,7 @@ TEST(Suspicions, DoNotRepeatEachOther) {
   }
   EXPECT_EQ(SuspicionsOf(program.Summarize()),
             "lock: 5 waits for a lock in main.(*Cache).Get cache.go:17 -> sync.(*Mutex).Lock: 490 "
-            "ms, up to 98.0 ms. Held by main.save (100.0%), mostly Running in main.save (100.0%). "
+            "ms, up to 98.0 ms. Held by main.save (100.0%), mostly running up to main.save (100.0%). "
             "Victims: main.page; in tasks of type request 100.0%.\n");
 }
 
