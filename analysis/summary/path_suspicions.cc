@@ -228,6 +228,14 @@ std::string DoingOf(const WaitHolder& holder, const Interner& interner) {
   return std::string(has_reason ? interner.String(holder.doing) : GoStateName(holder.state));
 }
 
+Suspicion::Part CulpritOf(const WaitHolder& holder, const Interner& interner) {
+  return {.function = std::string(interner.String(holder.holder)),
+          .library = std::string(interner.String(holder.function)),
+          .count = holder.count,
+          .time = holder.time,
+          .reason = DoingOf(holder, interner)};
+}
+
 std::vector<Suspicion> FindStages(const StageInput& input, const Interner& interner) {
   return Stages(input, interner).Find();
 }

@@ -26,6 +26,9 @@ std::vector<TraceSummary::Suspicion> FindSlowTasks(absl::Span<const SlowSpans::T
 // waited or stopped, as Part::reason has it.
 std::string DoingOf(const WaitHolder& holder, const Interner& interner);
 
+// Returns the same as a culprit.
+TraceSummary::Suspicion::Part CulpritOf(const WaitHolder& holder, const Interner& interner);
+
 // What is known of one trace or window, for FindStages().
 struct StageInput {
   absl::Span<const WaitHolder> holders;

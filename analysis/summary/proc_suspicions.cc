@@ -308,6 +308,7 @@ bool IsProcRaised(const Suspicion& candidate, const TraceSummary& summary) {
     case SuspicionKind::kIo:
     case SuspicionKind::kPolling:
     case SuspicionKind::kImbalance:
+    case SuspicionKind::kStraggler:
     case SuspicionKind::kSlowTasks:
     case SuspicionKind::kStage:
       break;

@@ -41,6 +41,7 @@ constexpr double kPeerShare = 0.5;      // kPool: of the time, ended by goroutin
 constexpr double kBusyShare = 0.8;      // kPool: of the Ps' time, above which there are too few.
 constexpr double kKnownShare = 0.5;     // kIo: of what this program answers, what is known.
 constexpr double kSlowShare = 0.5;      // kIo: of that, sleeps, calls and waits for the network.
+constexpr double kLateShare = 0.5;      // kStraggler: of the time that all batches took.
 constexpr uint64_t kMinPoolUsers = 3;
 
 // kSyscalls: the mean length from which calls are slow. Programs that are made of fast ones have
@@ -277,11 +278,7 @@ void Candidates::AddHolder(const WaitHolder& holder) {
       IsLock(holder.object)
           ? LockIn(holder.place)
           : PoolIn(holder.object, holder.reason, holder.start, holder.place).suspicion;
-  suspicion.culprits.push_back({.function = Text(holder.holder),
-                                .library = Text(holder.function),
-                                .count = holder.count,
-                                .time = holder.time,
-                                .reason = DoingOf(holder, interner_)});
+  suspicion.culprits.push_back(CulpritOf(holder, interner_));
 }
 
 void Candidates::AddTask(const WaitTask& task) {
@@ -392,6 +389,8 @@ bool IsRaised(const Suspicion& candidate, const TraceSummary& summary) {
              IsPolling(candidate);
     case SuspicionKind::kImbalance:
       return has_many;
+    case SuspicionKind::kStraggler:
+      return has_many && cost >= kLateShare * static_cast<double>(candidate.peers);
     case SuspicionKind::kStage:
       return IsPathRaised(candidate, summary);
     case SuspicionKind::kSlowTasks:

@@ -586,7 +586,7 @@ void SummaryStats::Impl::Finish(int64_t end) {
   AddCandidates(internal::FindProcCandidates(input, interner_));
   AddCandidates(network_.FindCandidates(summary_.duration));
   AddCandidates(sleeps_.FindCandidates(summary_.duration));
-  AddCandidates(batches_.FindCandidates(summary_.duration));
+  AddCandidates(batches_.FindCandidates(holders, summary_.duration));
   const std::vector<internal::SlowSpans::Type> types = slow_spans_.Finish(recent_);
   for (const internal::SlowSpans::Type& type : types) {
     Span& span = summary_.spans.emplace_back();

@@ -1,7 +1,8 @@
 // A program divides some work among goroutines and waits for all of them. If one of them has much
 // more to do than the others, these idle at the end. The program waits for a batch if it waits for
 // a WaitGroup, and the goroutine that was busy for longest ended the wait; or if goroutines wait to
-// send to that one, as to the shard with most of the keys.
+// send to that one, as to the shard with most of the keys. One that is not busy, but waits for
+// something itself while all others have ended, is a straggler.
 #include "analysis/summary/work_batches.h"
 
 #include <algorithm>
@@ -9,7 +10,9 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/string_view.h"
+#include "analysis/core/time_sums.h"
 #include "analysis/intervals/runtime_functions.h"
+#include "analysis/summary/path_suspicions.h"
 #include "gotrace/states.h"
 
 namespace gotrace::internal {
@@ -25,28 +28,33 @@ constexpr int64_t kBeginShare = 10;
 constexpr uint64_t kUnequal = 2;
 constexpr uint64_t kBusyShare = 2;
 
+// A straggler lives for this many times as long as half of them do.
+constexpr uint64_t kLate = 3;
+
 // Others wait to send to it for a fifth of the trace; and for at least this time.
 constexpr int64_t kFedShare = 5;
 constexpr uint64_t kMinFed = 20'000'000;
 
 }  // namespace
 
-void WorkBatches::Batch::AddLongest(GoId id, uint64_t time, uint64_t life, uint64_t fed) {
-  const bool is_longer =
-      longest == GoId::kNone || time > longest_busy || (time == longest_busy && id < longest);
-  if (!is_longer) return;
-  longest = id;
-  longest_busy = time;
-  longest_life = life;
-  longest_fed = fed;
+void WorkBatches::Batch::AddMember(const Member& member) {
+  const auto keep_longer = [&](uint64_t Member::*length, Member* longest) {
+    const bool is_longer = longest->id == GoId::kNone || member.*length > longest->*length ||
+                           (member.*length == longest->*length && member.id < longest->id);
+    if (is_longer) *longest = member;
+  };
+  keep_longer(&Member::busy, &busiest);
+  keep_longer(&Member::life, &oldest);
 }
 
 void WorkBatches::Batch::Add(GoId id, const Child& child) {
   first_begin = std::min(first_begin, child.begin);
   last_begin = std::max(last_begin, child.begin);
   last_end = std::max(last_end, child.end);
-  busy.Add(child.busy);
-  AddLongest(id, child.busy, static_cast<uint64_t>(child.end - child.begin), child.fed);
+  const Member member = {id, child.busy, static_cast<uint64_t>(child.end - child.begin), child.fed};
+  busy.Add(member.busy);
+  lives.Add(member.life);
+  AddMember(member);
 }
 
 void WorkBatches::Batch::Add(const Batch& other) {
@@ -55,8 +63,10 @@ void WorkBatches::Batch::Add(const Batch& other) {
   last_begin = std::max(last_begin, other.last_begin);
   last_end = std::max(last_end, other.last_end);
   busy.Merge(other.busy);
-  if (other.longest == GoId::kNone) return;
-  AddLongest(other.longest, other.longest_busy, other.longest_life, other.longest_fed);
+  lives.Merge(other.lives);
+  for (const Member* const member : {&other.busiest, &other.oldest}) {
+    if (member->id != GoId::kNone) AddMember(*member);
+  }
 }
 
 void WorkBatches::AddGoroutine(const GoInterval& interval) {
@@ -135,10 +145,10 @@ bool WorkBatches::Settle(const Creator& creator, int64_t begin, const Epoch& epo
                          const Origin& origin, const Batch& batch) {
   if (batch.alive > 0 || !creator.IsWhole(begin)) return false;
   if (epoch.waker.has_value()) {
-    Evaluate(origin, batch, *epoch.waker == batch.longest);
+    Evaluate(origin, batch, *epoch.waker == batch.busiest.id, *epoch.waker == batch.oldest.id);
     return true;
   }
-  return creator.has_ended && batch.longest_fed < kMinFed;
+  return creator.has_ended && batch.busiest.fed < kMinFed;
 }
 
 bool WorkBatches::Settle(const Creator& creator, int64_t begin, Epoch* epoch) {
@@ -156,40 +166,56 @@ void WorkBatches::SettleAll(GoId id) {
   if (creator.has_ended && creator.epochs.empty()) creators_.erase(found);
 }
 
-void WorkBatches::Evaluate(const Origin& origin, const Batch& batch, bool is_awaited) {
-  const uint64_t count = batch.busy.count();
-  if (!is_awaited || count < kMinGoroutines) return;
-  const uint64_t mean = batch.busy.sum() / count;
+void WorkBatches::Evaluate(const Origin& origin, const Batch& batch, bool busiest, bool oldest) {
   const bool begins_at_once =
       kBeginShare * (batch.last_begin - batch.first_begin) <= batch.last_end - batch.first_begin;
-  if (!begins_at_once || batch.longest_busy < kUnequal * mean ||
-      kBusyShare * batch.longest_busy < batch.longest_life) {
-    return;
-  }
-  Imbalance& found = found_[origin];
-  found.lost.Add(batch.longest_busy - mean);
-  found.busy.Merge(batch.busy);
-  if (found.goroutine == GoId::kNone || batch.longest_busy > found.longest ||
-      (batch.longest_busy == found.longest && batch.longest < found.goroutine)) {
-    found.longest = batch.longest_busy;
-    found.goroutine = batch.longest;
-  }
+  if (batch.busy.count() < kMinGoroutines || !begins_at_once) return;
+  if (busiest && AddImbalance(origin, batch)) return;
+  if (oldest) AddStraggler(origin, batch);
+}
+
+bool WorkBatches::AddImbalance(const Origin& origin, const Batch& batch) {
+  const Member& busiest = batch.busiest;
+  const uint64_t mean = batch.busy.sum() / batch.busy.count();
+  if (busiest.busy < kUnequal * mean || kBusyShare * busiest.busy < busiest.life) return false;
+  Uneven& found = found_[{SuspicionKind::kImbalance, origin}];
+  found.lost.Add(busiest.busy - mean);
+  found.lengths.Merge(batch.busy);
+  found.AddLongest(busiest.busy, busiest.id);
+  return true;
+}
+
+void WorkBatches::AddStraggler(const Origin& origin, const Batch& batch) {
+  const Member& oldest = batch.oldest;
+  const uint64_t median = batch.lives.Quantile(0.5);
+  Uneven& found = found_[{SuspicionKind::kStraggler, origin}];
+  AddTime(static_cast<int64_t>(oldest.life), &found.awaited);
+  if (oldest.life < kLate * median) return;
+  found.lost.Add(oldest.life - median);
+  found.lengths.Merge(batch.lives);
+  found.AddLongest(oldest.life, oldest.id);
+}
+
+void WorkBatches::Uneven::AddLongest(uint64_t length, GoId id) {
+  const bool is_longer =
+      goroutine == GoId::kNone || length > longest || (length == longest && id < goroutine);
+  if (!is_longer || id == GoId::kNone) return;
+  longest = length;
+  goroutine = id;
+}
+
+void WorkBatches::Uneven::Add(const Uneven& other) {
+  lost.Merge(other.lost);
+  lengths.Merge(other.lengths);
+  AddLongest(other.longest, other.goroutine);
+  AddTime(other.awaited, &awaited);
 }
 
 void WorkBatches::Merge(WorkBatches& next, const InternerMap& ids) {
   const auto map = [&](const Origin& origin) {
     return Origin{ids(origin.stack), ids(origin.start)};
   };
-  for (const auto& [origin, more] : next.found_) {
-    Imbalance& found = found_[map(origin)];
-    found.lost.Merge(more.lost);
-    found.busy.Merge(more.busy);
-    if (found.goroutine == GoId::kNone || more.longest > found.longest ||
-        (more.longest == found.longest && more.goroutine < found.goroutine)) {
-      found.longest = more.longest;
-      found.goroutine = more.goroutine;
-    }
-  }
+  for (const auto& [key, more] : next.found_) found_[{key.first, map(key.second)}].Add(more);
   // Creators that are older than the next part had waited for a WaitGroup before it.
   absl::flat_hash_map<GoId, int64_t> joined_before;
   for (const auto& [id, more] : next.creators_) {
@@ -229,38 +255,53 @@ void WorkBatches::Finish(int64_t duration) {
   for (const auto& [id, creator] : creators_) {
     for (const auto& [begin, epoch] : creator.epochs) {
       for (const auto& [origin, batch] : epoch.batches) {
-        Evaluate(
-            origin, batch,
-            epoch.waker.has_value() ? *epoch.waker == batch.longest : batch.longest_fed >= fed);
+        const bool has_waker = epoch.waker.has_value();
+        Evaluate(origin, batch,
+                 has_waker ? *epoch.waker == batch.busiest.id : batch.busiest.fed >= fed,
+                 has_waker && *epoch.waker == batch.oldest.id);
       }
     }
   }
   creators_.clear();
 }
 
-std::vector<Suspicion> WorkBatches::FindCandidates(int64_t duration) {
+std::vector<Suspicion> WorkBatches::FindCandidates(absl::Span<const WaitHolder> holders,
+                                                   int64_t duration) {
   std::vector<Suspicion> candidates;
-  for (const auto& [origin, found] : found_) {
-    const StackPlace& stack = places_.Of(origin.stack);
-    const auto text = [&](StringId id) { return std::string(interner_.String(id)); };
-    Suspicion one;
-    one.kind = SuspicionKind::kImbalance;
-    one.lost = found.lost;
-    one.others = found.busy;
+  for (const auto& [key, found] : found_) {
+    Suspicion one = CandidateOf(key, found);
     if (one.Cost() <= 0 || one.Cost() < duration / 100) continue;
-    one.longest = static_cast<int64_t>(found.longest);
-    one.goroutine = found.goroutine.value;
-    one.start = text(origin.start);
-    one.function = text(stack.place.function);
-    one.library = text(stack.place.library);
-    one.line = stack.place.line;
-    one.places.push_back({one.function, one.library, text(stack.place.file), one.line,
-                          one.lost.count(), one.Cost()});
-    one.victims.push_back(
-        {.function = text(stack.start), .count = one.lost.count(), .time = one.Cost()});
+    for (const WaitHolder& holder : holders) {
+      const bool is_late = holder.object == WaitObject::kWaitGroup &&
+                           holder.holder_start == key.second.start &&
+                           one.kind == SuspicionKind::kStraggler;
+      if (is_late) one.culprits.push_back(CulpritOf(holder, interner_));
+    }
     candidates.push_back(std::move(one));
   }
   return candidates;
+}
+
+Suspicion WorkBatches::CandidateOf(const UnevenKey& key, const Uneven& found) {
+  const auto& [kind, origin] = key;
+  const StackPlace& stack = places_.Of(origin.stack);
+  const auto text = [&](StringId id) { return std::string(interner_.String(id)); };
+  Suspicion one;
+  one.kind = kind;
+  one.lost = found.lost;
+  one.others = found.lengths;
+  one.peers = found.awaited;
+  one.longest = static_cast<int64_t>(found.longest);
+  one.goroutine = found.goroutine.value;
+  one.start = text(origin.start);
+  one.function = text(stack.place.function);
+  one.library = text(stack.place.library);
+  one.line = stack.place.line;
+  one.places.push_back(
+      {one.function, one.library, text(stack.place.file), one.line, one.lost.count(), one.Cost()});
+  one.victims.push_back(
+      {.function = text(stack.start), .count = one.lost.count(), .time = one.Cost()});
+  return one;
 }
 
 }  // namespace gotrace::internal

@@ -1,4 +1,4 @@
-// Goroutines that share some work, and how equally they do.
+// Goroutines that share some work, how equally they do, and which of them come too late.
 #ifndef GOTRACE_ANALYSIS_SUMMARY_WORK_BATCHES_H_
 #define GOTRACE_ANALYSIS_SUMMARY_WORK_BATCHES_H_
 
@@ -18,6 +18,7 @@
 #include "gotrace/interner.h"
 #include "gotrace/state_tracker.h"
 #include "gotrace/trace_summary.h"
+#include "gotrace/wait_stats.h"
 
 namespace gotrace::internal {
 
@@ -36,9 +37,11 @@ class WorkBatches {
   // `duration` is the length of the trace.
   void Finish(int64_t duration);
 
-  // Returns the places where goroutines are created that can be suspected of imbalance, in this
-  // trace or together with others, after Finish().
-  std::vector<TraceSummary::Suspicion> FindCandidates(int64_t duration);
+  // Returns the places where goroutines are created that can be suspected of imbalance or of a
+  // straggler, in this trace or together with others, after Finish(). `holders` say what goroutines
+  // did while others waited for a WaitGroup.
+  std::vector<TraceSummary::Suspicion> FindCandidates(absl::Span<const WaitHolder> holders,
+                                                      int64_t duration);
 
  private:
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
@@ -68,6 +71,14 @@ class WorkBatches {
   };
   using Goroutines = PartialGoroutines<Child>;
 
+  // One goroutine of a batch.
+  struct Member {
+    GoId id = GoId::kNone;
+    uint64_t busy = 0;
+    uint64_t life = 0;
+    uint64_t fed = 0;
+  };
+
   // The goroutines of one origin and epoch.
   struct Batch {
     uint64_t alive = 0;  // How many of them are not in the members below.
@@ -75,17 +86,14 @@ class WorkBatches {
     int64_t last_begin = kNever;
     int64_t last_end = kNever;
     Histogram busy;
-
-    // The one that was busy for longest.
-    GoId longest = GoId::kNone;
-    uint64_t longest_busy = 0;
-    uint64_t longest_life = 0;
-    uint64_t longest_fed = 0;
+    Histogram lives;
+    Member busiest;  // Was busy for longest.
+    Member oldest;   // Lived for longest.
 
     // Adds a goroutine, or another batch.
     void Add(GoId id, const Child& child);
     void Add(const Batch& other);
-    void AddLongest(GoId id, uint64_t busy, uint64_t life, uint64_t fed);
+    void AddMember(const Member& member);
   };
 
   // From the end of a wait for a WaitGroup to that of the next one.
@@ -108,13 +116,18 @@ class WorkBatches {
     bool IsWhole(int64_t epoch) const { return epoch != kNever || is_new; }
   };
 
-  // The batches of an origin that were unequal.
-  struct Imbalance {
+  // The batches of an origin that were unequal, by how long goroutines were busy, or lived.
+  struct Uneven {
     Histogram lost;
-    Histogram busy;
+    Histogram lengths;
     uint64_t longest = 0;
     GoId goroutine = GoId::kNone;
+    int64_t awaited = 0;  // How long the oldest lived in all batches, also in others.
+
+    void AddLongest(uint64_t length, GoId id);
+    void Add(const Uneven& other);
   };
+  using UnevenKey = std::pair<SuspicionKind, Origin>;
 
   void AddCreation(const GoInterval& interval, Child* child);
   void AddJoin(const GoInterval& interval, bool is_new);
@@ -125,14 +138,17 @@ class WorkBatches {
               const Batch& batch);
   bool Settle(const Creator& creator, int64_t begin, Epoch* epoch);
   void SettleAll(GoId id);
-  // Adds a batch to the results if it is unequal, and all wait for the one that is busy for
-  // longest.
-  void Evaluate(const Origin& origin, const Batch& batch, bool is_awaited);
+  // Adds a batch to the results if it is unequal. `busiest` and `oldest` say whether others wait
+  // for that goroutine.
+  void Evaluate(const Origin& origin, const Batch& batch, bool busiest, bool oldest);
+  bool AddImbalance(const Origin& origin, const Batch& batch);
+  void AddStraggler(const Origin& origin, const Batch& batch);
+  TraceSummary::Suspicion CandidateOf(const UnevenKey& key, const Uneven& found);
 
   Interner& interner_;
   StackPlaces places_;
   absl::flat_hash_map<GoId, Creator> creators_;
-  absl::flat_hash_map<Origin, Imbalance> found_;
+  absl::flat_hash_map<UnevenKey, Uneven> found_;
   Goroutines goroutines_{[this](Goroutines::Entry& entry) { Complete(entry); },
                          [](Goroutines::Entry& rest, Goroutines::Entry& entry) {
                            Child& child = entry.data;

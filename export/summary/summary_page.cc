@@ -367,9 +367,9 @@ std::string StageText(const Suspicion& s) {
   absl::StrAppend(&text, ".");
   if (!s.places.empty()) {
     const Part& most = s.places.front();
-    absl::StrAppend(&text, " What these did meanwhile: ",
-                    DoingText(most, NameOrUnknown(most.function)), " ",
-                    Percent(ShareOf(most.time, s.own)), ".");
+    absl::StrAppend(&text,
+                    " What these did meanwhile: ", DoingText(most, NameOrUnknown(most.function)),
+                    " ", Percent(ShareOf(most.time, s.own)), ".");
   }
   return absl::StrCat(text, VictimsText(s));
 }
@@ -448,6 +448,19 @@ std::string ImbalanceText(const Suspicion& s, const TraceSummary& summary) {
                       FormatNanoseconds(Signed(s.others.Quantile(0.5))),
                       batches == 1 ? "" : absl::StrCat("; ", batches, " times such a one was late"),
                       ". Others waited ", FormatNanoseconds(s.Cost()), " for it.", VictimsText(s));
+}
+
+std::string StragglerText(const Suspicion& s, const TraceSummary& summary) {
+  const uint64_t batches = s.lost.count();
+  const std::string who = summary.traces == 1 ? absl::StrCat(" (G ", s.goroutine, ")") : "";
+  return absl::StrCat(batches == 1 ? absl::StrCat("One of ", s.others.count())
+                                   : absl::StrCat(batches, " times one of several"),
+                      " goroutines of ", NameOrUnknown(s.start), ", created in ",
+                      PlaceText(MainPlaceOf(s)), ", was late: up to ", FormatNanoseconds(s.longest),
+                      who, ", and half of them took at most ",
+                      FormatNanoseconds(Signed(s.others.Quantile(0.5))), ". Others waited ",
+                      FormatNanoseconds(s.Cost()), " for it.",
+                      CulpritsText("Late was", s, TimeOf(s.culprits)), VictimsText(s));
 }
 
 }  // namespace
@@ -530,6 +543,8 @@ std::string SuspicionText(const Suspicion& s, const TraceSummary& summary) {
           cost, " in all.");
     case SuspicionKind::kImbalance:
       return ImbalanceText(s, summary);
+    case SuspicionKind::kStraggler:
+      return StragglerText(s, summary);
     case SuspicionKind::kSlowTasks:
       return SlowTasksText(s);
     case SuspicionKind::kStage:

@@ -48,7 +48,8 @@ TraceSummary Summarize(const std::string& name) {
 }
 
 TEST(SummaryStats, AreTheSameHoweverTheTraceIsCut) {
-  std::vector<std::string> names = {"../diagnosis/polling.trace", "../diagnosis/imbalance.trace"};
+  std::vector<std::string> names = {"../diagnosis/polling.trace", "../diagnosis/imbalance.trace",
+                                    "../diagnosis/straggler.trace"};
   for (const TestTrace& test : TestTraces()) names.emplace_back(test.name);
   for (const std::string& name : names) {
     SCOPED_TRACE(name);
@@ -678,10 +679,11 @@ TEST(Suspicions, DoNotRepeatEachOther) {
     program.Task(7, 200 + 150 * i, 300 + 150 * i, static_cast<uint64_t>(i) + 100, page);
     program.Wait(7, 201 + 150 * i, 299 + 150 * i, "sync", LockStack(17, "main.page"), 6, unlock);
   }
-  EXPECT_EQ(SuspicionsOf(program.Summarize()),
-            "lock: 5 waits for a lock in main.(*Cache).Get cache.go:17 -> sync.(*Mutex).Lock: 490 "
-            "ms, up to 98.0 ms. Held by main.save (100.0%), mostly running up to main.save (100.0%). "
-            "Victims: main.page; in tasks of type request 100.0%.\n");
+  EXPECT_EQ(
+      SuspicionsOf(program.Summarize()),
+      "lock: 5 waits for a lock in main.(*Cache).Get cache.go:17 -> sync.(*Mutex).Lock: 490 "
+      "ms, up to 98.0 ms. Held by main.save (100.0%), mostly running up to main.save (100.0%). "
+      "Victims: main.page; in tasks of type request 100.0%.\n");
 }
 
 TEST(Suspicions, NameLeaksThatGrow) {
@@ -777,6 +779,7 @@ const Diagnosis kDiagnoses[] = {
     {"stage", "stage", "main.enrich", 5.901},
     {"stopped", "stopped",
      "most by main.exportMetrics main.go:19 -> runtime.ReadMemStats. Others waited 248 ms until"},
+    {"straggler", "straggler", "Late was main.ask (99.9%), mostly sleep in main.ask", 3.475},
     {"timeouts", "timeouts", "in main.fetch main.go:18", 115 * 0.007},
 };
 
@@ -856,17 +859,22 @@ TEST(Suspicions, AreNotRaisedByLoopsThatPace) {
   EXPECT_EQ(suspicions_of(same, [](int64_t i) { return i % 10 == 0 ? 1 : 0; }), "");
 }
 
-// Goroutine 5 creates four others, and waits until goroutine `last` ends, which has most to do.
-TraceSummary SummarizeBatch(const std::vector<int64_t>& ends, int64_t last) {
+// Goroutine 5 creates others, and waits until goroutine `last` ends. They sleep, or have work.
+TraceSummary SummarizeBatch(const std::vector<int64_t>& ends, int64_t last, bool they_sleep) {
   const Program::Stack start = {{9, "main.work", "/src/main.go", 40}};
   const Program::Stack all = {{1, "main.all", "/src/main.go", 30},
                               {2, "main.main", "/src/main.go", 10}};
   Program::Stack wait = all;
   wait.insert(wait.begin(), {3, "sync.(*WaitGroup).Wait", "/go/src/sync/waitgroup.go", 1});
+  Program::Stack sleep = start;
+  sleep.insert(sleep.begin(), {4, "time.Sleep", "/go/src/runtime/time.go", 1});
   Program program;
-  program.Wait(5, 1, 10, "sleep", {{4, "main.main", "/src/main.go", 9}});
+  program.Wait(5, 1, 10, "sleep", {{6, "main.main", "/src/main.go", 9}});
   for (size_t i = 0; i < ends.size(); ++i) {
     program.Create(11 + static_cast<int64_t>(i), 10, start, 5, all);
+  }
+  for (size_t i = 0; they_sleep && i < ends.size(); ++i) {
+    program.Wait(11 + static_cast<int64_t>(i), 11, ends[i] - 1, "sleep", sleep);
   }
   program.Wait(5, 10, 250, "sync", wait, last, {{5, "sync.(*WaitGroup).Done", "", 1}, start[0]});
   for (size_t i = 0; i < ends.size(); ++i) program.End(11 + static_cast<int64_t>(i), ends[i]);
@@ -874,14 +882,26 @@ TraceSummary SummarizeBatch(const std::vector<int64_t>& ends, int64_t last) {
 }
 
 TEST(Suspicions, NameWorkThatIsDividedUnequally) {
-  EXPECT_EQ(SuspicionsOf(SummarizeBatch({30, 30, 30, 250}, 14)),
+  EXPECT_EQ(SuspicionsOf(SummarizeBatch({30, 30, 30, 250}, 14, false)),
             "imbalance: Of 4 goroutines of main.work, created in main.all main.go:30, one (G 14) "
             "was busy for 240 ms, and half of them for at most 20.4 ms. Others waited 165 ms for "
             "it. Victims: main.main.\n");
   // They are about as busy, or nobody waits for the one that is busy, or there are only two.
-  EXPECT_EQ(SuspicionsOf(SummarizeBatch({200, 220, 230, 250}, 14)), "");
-  EXPECT_EQ(SuspicionsOf(SummarizeBatch({30, 30, 250, 900}, 13)), "");
-  EXPECT_EQ(SuspicionsOf(SummarizeBatch({30, 250}, 12)), "");
+  EXPECT_EQ(SuspicionsOf(SummarizeBatch({200, 220, 230, 250}, 14, false)), "");
+  EXPECT_EQ(SuspicionsOf(SummarizeBatch({30, 30, 250, 900}, 13, false)), "");
+  EXPECT_EQ(SuspicionsOf(SummarizeBatch({30, 250}, 12, false)), "");
+}
+
+TEST(Suspicions, NameTheGoroutineThatIsLate) {
+  EXPECT_EQ(SuspicionsOf(SummarizeBatch({30, 30, 30, 250}, 14, true)),
+            "straggler: One of 4 goroutines of main.work, created in main.all main.go:30, was "
+            "late: up to 240 ms (G 14), and half of them took at most 20.4 ms. Others waited "
+            "220 ms for it. Late was main.work (100.0%), mostly sleep in main.work (99.2%). "
+            "Victims: main.main.\n");
+  // Others are about as late, or nobody waits for the one that is late, or there are only two.
+  EXPECT_EQ(SuspicionsOf(SummarizeBatch({30, 100, 120, 250}, 14, true)), "");
+  EXPECT_EQ(SuspicionsOf(SummarizeBatch({30, 30, 250, 900}, 13, true)), "");
+  EXPECT_EQ(SuspicionsOf(SummarizeBatch({30, 250}, 12, true)), "");
 }
 
 // Goroutine 7 waits 25 times for 10 ms for an answer. Goroutine 9 writes it, if the program does.

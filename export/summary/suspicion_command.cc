@@ -74,6 +74,7 @@ std::string CommandFor(const Suspicion& suspicion) {
     case SuspicionKind::kGc:
     case SuspicionKind::kStopped:
     case SuspicionKind::kImbalance:
+    case SuspicionKind::kStraggler:
     case SuspicionKind::kStage:
       return command;
   }

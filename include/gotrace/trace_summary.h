@@ -131,9 +131,9 @@ struct TraceSummary {
     // "network", or "network, of this program" for waits for what this program answers itself.
     std::string reason = {};
 
-    // kPool, kLeak, kHog, kPolling, kImbalance, kStage: the function that the goroutines started
-    // in. A kPool without a `function` is about workers that others wait for, and has the members
-    // of a kStage.
+    // kPool, kLeak, kHog, kPolling, kImbalance, kStraggler, kStage: the function that the
+    // goroutines started in. A kPool without a `function` is about workers that others wait for,
+    // and has the members of a kStage.
     std::string start = {};
 
     // These are the members of WaitPlace, if there is one place for each. A candidate for kLock or
@@ -145,12 +145,13 @@ struct TraceSummary {
 
     // What it costs: waits, calls, stops. Of kLeak: the goroutines' last waits. Of kPolling: half
     // of each sleep after which there was something to do. Of kImbalance: for each batch of
-    // goroutines, how much longer one of them was busy than they were on average.
+    // goroutines, how much longer one of them was busy than they were on average. Of kStraggler:
+    // how much longer one of them lived than half of them.
     Histogram lost;
 
     // kTimeouts, kPool: the other waits in the same place. kIo: those that another peer ended.
     // kPolling: half of each other sleep. kImbalance: how long each of the goroutines was busy.
-    // kSlowTasks: lengths.
+    // kStraggler: how long each of them lived. kSlowTasks: lengths.
     Histogram others;
 
     // What it costs besides `lost`: kFewProcs, kIdleProcs, kHog: the time in which goroutines were
@@ -161,9 +162,9 @@ struct TraceSummary {
     int64_t charged = 0;
 
     // kLock: the longest wait that had not ended. kHog: the longest run. kImbalance: how long the
-    // goroutine was busy that was it longest.
+    // goroutine was busy that was it longest. kStraggler: the longest life.
     int64_t longest = 0;
-    int64_t goroutine = -1;  // kHog, kImbalance: whose that was; -1 if unknown.
+    int64_t goroutine = -1;  // kHog, kImbalance, kStraggler: whose that was; -1 if unknown.
 
     uint64_t deadlines = 0;   // kTimeouts: how many of `lost` a context's deadline ended.
     uint64_t asked = 0;       // kTimeouts: in how many of `lost` it waited for an answer.
@@ -187,7 +188,8 @@ struct TraceSummary {
     // kHog: what goroutines that started there waited, which is in kFewProcs. kLock: waits that a
     // writer of an RWMutex ended. kSlowTasks: how long the slowest took, as far as is known. kIo:
     // the waits in which it is known what those did that answered.
-    // kStage: how long the goroutines waited for channels themselves.
+    // kStage: how long the goroutines waited for channels themselves. kStraggler: how long it took
+    // until the last goroutine of each batch ended.
     int64_t peers = 0;
 
     // kGc: how long all mark workers ran, also on Ps that were idle otherwise. kStage: how long the
@@ -198,8 +200,8 @@ struct TraceSummary {
     // the goroutines of kStage did meanwhile.
     std::vector<Part> places;
 
-    // kLock, kPool: who held it. kIo: who answered in this program. kFewProcs: what ran. kStopped:
-    // what ran until the world stopped.
+    // kLock, kPool: who held it. kStraggler: what those did that others waited for. kIo: who
+    // answered in this program. kFewProcs: what ran. kStopped: what ran until the world stopped.
     std::vector<Part> culprits;
     std::vector<Part> victims;  // Whose goroutines lost the time, as far as it is known.
 
