@@ -176,17 +176,20 @@ absl::Status Answers::Decode(const Window& window, PieceSorter* sorter) const {
     sorter->Add(piece, sorter->ReasonOf(interner().String(piece.reason)));
   });
   const auto [first, last] = GenerationsOf(window);
-  for (size_t n = first; n < last; ++n) {
+  for (size_t n = first; n < last;) {
     if (keep_going_ != nullptr && !keep_going_()) return absl::CancelledError("given up");
-    const auto generation = generations_->Get(n);
-    if (!generation.ok()) return generation.status();
-    std::vector<uint32_t> reasons;
-    for (const std::string& reason : (*generation)->reasons) {
-      reasons.push_back(sorter->ReasonOf(reason));
+    const auto generations = generations_->GetSome(n, last);
+    if (!generations.ok()) return generations.status();
+    for (const auto& generation : *generations) {
+      std::vector<uint32_t> reasons;
+      for (const std::string& reason : generation->reasons) {
+        reasons.push_back(sorter->ReasonOf(reason));
+      }
+      generation->pieces.ForEachIn(window.from, window.to, [&](const LanePiece& piece) {
+        sorter->Add(piece, reasons[static_cast<size_t>(piece.reason)]);
+      });
     }
-    (*generation)->pieces.ForEachIn(window.from, window.to, [&](const LanePiece& piece) {
-      sorter->Add(piece, reasons[static_cast<size_t>(piece.reason)]);
-    });
+    n += generations->size();
   }
   return absl::OkStatus();
 }

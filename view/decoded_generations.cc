@@ -1,6 +1,8 @@
 #include "view/decoded_generations.h"
 
 #include <algorithm>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -8,6 +10,8 @@
 #include "gotrace/fault.h"
 #include "gotrace/reader.h"
 #include "parser/event/trace_clock.h"
+#include "util/cores.h"
+#include "util/helper_thread.h"
 #include "view/overview.h"
 
 namespace gotrace::internal {
@@ -84,13 +88,47 @@ size_t DecodedGeneration::size() const {
   return bytes;
 }
 
-absl::StatusOr<std::shared_ptr<const DecodedGeneration>> DecodedGenerations::Get(size_t n) {
+absl::StatusOr<DecodedGenerations::Generation> DecodedGenerations::Get(size_t n) {
+  const auto generations = GetSome(n, n + 1);
+  if (!generations.ok()) return generations.status();
+  return generations->front();
+}
+
+absl::StatusOr<std::vector<DecodedGenerations::Generation>> DecodedGenerations::GetSome(
+    size_t first, size_t last) {
+  const size_t count = std::min(last - first, CoresFor(options_.jobs));
   const std::lock_guard lock(mutex_);
-  const auto known = absl::c_find_if(kept_, [&](const Kept& kept) { return kept.n == n; });
-  if (known != kept_.end()) {
-    kept_.splice(kept_.begin(), kept_, known);
-    return known->generation;
+  std::vector<absl::StatusOr<Generation>> results(count);
+  std::vector<size_t> missing;
+  for (size_t i = 0; i < count; ++i) {
+    results[i] = FindKept(first + i);
+    if (*results[i] == nullptr) missing.push_back(i);
   }
+  const auto decode = [&](size_t i) { results[i] = Decode(first + i); };
+  std::vector<std::thread> helpers;
+  for (size_t k = 1; k < missing.size(); ++k) {
+    std::optional<std::thread> helper = StartHelper("decode", [&, i = missing[k]] { decode(i); });
+    helper.has_value() ? helpers.push_back(std::move(*helper)) : decode(missing[k]);
+  }
+  if (!missing.empty()) decode(missing.front());
+  for (std::thread& helper : helpers) helper.join();
+  std::vector<Generation> generations;
+  for (absl::StatusOr<Generation>& result : results) {
+    if (!result.ok()) return result.status();
+    generations.push_back(*std::move(result));
+  }
+  for (const size_t i : missing) Keep(first + i, generations[i]);
+  return generations;
+}
+
+DecodedGenerations::Generation DecodedGenerations::FindKept(size_t n) {
+  const auto known = absl::c_find_if(kept_, [&](const Kept& kept) { return kept.n == n; });
+  if (known == kept_.end()) return nullptr;
+  kept_.splice(kept_.begin(), kept_, known);
+  return known->generation;
+}
+
+absl::StatusOr<DecodedGenerations::Generation> DecodedGenerations::Decode(size_t n) const {
   GenerationPieces* pieces = nullptr;
   AnalysisSink sink(
       [&](Interner* interner) {
@@ -99,15 +137,20 @@ absl::StatusOr<std::shared_ptr<const DecodedGeneration>> DecodedGenerations::Get
         return analysis;
       },
       {});
-  const absl::Status status = ReadGeneration(source_, index_, n, options_, &sink);
+  ReaderOptions options = options_;
+  options.jobs = 1;
+  const absl::Status status = ReadGeneration(source_, index_, n, options, &sink);
   if (!status.ok() && !FaultOf(status).has_value()) return status;
-  kept_.push_front({n, pieces->Take()});
-  bytes_ += kept_.front().generation->size();
+  return pieces->Take();
+}
+
+void DecodedGenerations::Keep(size_t n, const Generation& generation) {
+  kept_.push_front({n, generation});
+  bytes_ += generation->size();
   while (bytes_ > max_bytes_ && kept_.size() > 1) {
     bytes_ -= kept_.back().generation->size();
     kept_.pop_back();
   }
-  return kept_.front().generation;
 }
 
 }  // namespace gotrace::internal

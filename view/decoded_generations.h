@@ -38,7 +38,7 @@ struct DecodedGeneration {
 };
 
 // Keeps the generations that were asked for last, up to a limit of memory. May be used by several
-// threads at once; they decode one generation at a time.
+// threads at once, of which one decodes at a time, with as many cores as `options.jobs` says.
 class DecodedGenerations {
  public:
   // `source` and `index` must outlive this object. `begin` is the time of the trace's first event.
@@ -50,15 +50,26 @@ class DecodedGenerations {
         begin_(begin),
         max_bytes_(max_bytes) {}
 
+  using Generation = std::shared_ptr<const DecodedGeneration>;
+
   // Returns the generation at place `n` of the index. If the trace is broken in it, returns what
   // is before the fault.
-  absl::StatusOr<std::shared_ptr<const DecodedGeneration>> Get(size_t n);
+  absl::StatusOr<Generation> Get(size_t n);
+
+  // Returns the generations from `first` on, before `last`: one for each core at most, since they
+  // are decoded at the same time. Requires first < last.
+  absl::StatusOr<std::vector<Generation>> GetSome(size_t first, size_t last);
 
  private:
   struct Kept {
     size_t n = 0;
-    std::shared_ptr<const DecodedGeneration> generation;
+    Generation generation;
   };
+
+  // Returns the generation if it is kept, or nullptr.
+  Generation FindKept(size_t n);
+  absl::StatusOr<Generation> Decode(size_t n) const;
+  void Keep(size_t n, const Generation& generation);
 
   const ByteSource& source_;
   const TraceIndex& index_;

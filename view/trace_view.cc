@@ -92,7 +92,6 @@ absl::Status TraceView::Impl::Read() {
   }
   ReaderOptions reader = options_.reader;
   reader.keep_going = nullptr;
-  reader.jobs = 1;
   known->generations = std::make_unique<DecodedGenerations>(
       known->trace->source.get(), &known->trace->index, std::move(reader),
       known->sink->analysis().begin(), options_.cache_bytes);
