@@ -1,6 +1,7 @@
 #include "analysis/goroutines/holder_sums.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <tuple>
 
@@ -98,7 +99,11 @@ std::vector<WaitTask> HolderSums::Tasks(const RecentStates& states) {
 std::vector<WaitHolder> HolderSums::Holders(const RecentStates& states) {
   using Key = std::tuple<WaitObject, StringId, StringId, WaitPlace, StringId, StringId, GoState,
                          StringId, StringId>;
-  absl::flat_hash_map<Key, WaitHolder> sums;
+  struct Holder {
+    WaitHolder sum;
+    std::map<std::pair<StringId, uint64_t>, int64_t> lines;  // The time in each line of a file.
+  };
+  absl::flat_hash_map<Key, Holder> sums;
   for (const auto& [key, sum] : pieces_) {
     const StackId stack = states.Resolve(key.wait);
     const StringId reason = states.Resolve(key.wait_reason);
@@ -115,15 +120,26 @@ std::vector<WaitHolder> HolderSums::Holders(const RecentStates& states) {
     one.state = key.state;
     one.doing = states.Resolve(key.reason);
     one.function = on_path.place.function;
-    WaitHolder& holder = sums[Key(one.object, one.reason, one.start, one.place, one.holder,
-                                  one.holder_start, one.state, one.doing, one.function)];
-    one.count = holder.count + sum.count;
-    one.time = holder.time;
+    Holder& holder = sums[Key(one.object, one.reason, one.start, one.place, one.holder,
+                              one.holder_start, one.state, one.doing, one.function)];
+    one.count = holder.sum.count + sum.count;
+    one.time = holder.sum.time;
     AddTime(sum.time, &one.time);
-    holder = one;
+    holder.sum = one;
+    AddTime(sum.time, &holder.lines[{on_path.place.file, on_path.place.line}]);
   }
   std::vector<WaitHolder> holders;
-  for (const auto& [key, sum] : sums) holders.push_back(sum);
+  for (auto& [key, holder] : sums) {
+    // Of equal times the first line counts.
+    const auto line = absl::c_max_element(holder.lines, [&](const auto& a, const auto& b) {
+      const auto place = [&](const auto& one) {
+        return std::pair(one.first.second, interner_.String(one.first.first));
+      };
+      return a.second != b.second ? a.second < b.second : place(a) > place(b);
+    });
+    std::tie(holder.sum.file, holder.sum.line) = line->first;
+    holders.push_back(holder.sum);
+  }
   absl::c_sort(holders, [&](const WaitHolder& a, const WaitHolder& b) {
     if (a.time != b.time) return a.time > b.time;
     const auto rest = [&](const WaitHolder& one) {

@@ -83,7 +83,8 @@ std::string TextOf(const AnalysisSink& sink) {
   std::string text;
   for (const WaitHolder& holder : StatsOf(sink).holders()) {
     absl::StrAppend(&text, HolderText(holder, sink.interner()), " of ",
-                    sink.interner().String(holder.holder_start), ": ", holder.count, " ",
+                    sink.interner().String(holder.holder_start), " at ",
+                    sink.interner().String(holder.file), ":", holder.line, ": ", holder.count, " ",
                     holder.time, "\n");
   }
   for (const WaitTask& task : StatsOf(sink).tasks()) {

@@ -162,6 +162,8 @@ class Stages {
     AddTime(holder.time, &stage.senders[holder.start]);
     suspicion.grown += holder.count;
     suspicion.places.push_back({.function = Text(holder.function),
+                                .file = Text(holder.file),
+                                .line = holder.line,
                                 .count = holder.count,
                                 .time = holder.time,
                                 .reason = DoingOf(holder, interner_)});
@@ -231,6 +233,8 @@ std::string DoingOf(const WaitHolder& holder, const Interner& interner) {
 Suspicion::Part CulpritOf(const WaitHolder& holder, const Interner& interner) {
   return {.function = std::string(interner.String(holder.holder)),
           .library = std::string(interner.String(holder.function)),
+          .file = std::string(interner.String(holder.file)),
+          .line = holder.line,
           .count = holder.count,
           .time = holder.time,
           .reason = DoingOf(holder, interner)};

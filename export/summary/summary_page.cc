@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -208,6 +209,19 @@ std::string LargestText(const std::vector<Part>& parts) {
   return text;
 }
 
+// Returns what took most of the time, in all its lines together, with the one that took most of it.
+// Requires parts, most first.
+Part MostOf(const std::vector<Part>& parts) {
+  std::map<std::tuple<std::string, std::string, std::string>, Part> sums;
+  for (const Part& part : parts) {
+    const auto [known, is_new] = sums.try_emplace({part.function, part.library, part.reason}, part);
+    if (!is_new) known->second.time = TraceClock::Add(known->second.time, part.time);
+  }
+  const auto most = absl::c_max_element(
+      sums, [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
+  return most->second;
+}
+
 // "sleep in main.load", or "running up to main.load": the stack of a run is that at its end.
 std::string DoingText(const Part& part, absl::string_view place) {
   const bool runs = part.reason == GoStateName(GoState::kRunning);
@@ -227,9 +241,13 @@ std::string CulpritsText(absl::string_view by, const Suspicion& suspicion, int64
       absl::c_max_element(times, [](const auto& a, const auto& b) { return a.second < b.second; });
   if (longest == times.end()) return "";
   const auto share = [&](int64_t time) { return Percent(ShareOf(time, whole)); };
-  const Part& most = suspicion.culprits.front();
+  const Part most = MostOf(suspicion.culprits);
+  const std::string place =
+      most.library.empty()
+          ? ""
+          : PlaceText({.function = most.library, .file = most.file, .line = most.line});
   return absl::StrCat(" ", by, " ", NameOrUnknown(longest->first), " (", share(longest->second),
-                      "), mostly ", DoingText(most, most.library), " (", share(most.time), ").");
+                      "), mostly ", DoingText(most, place), " (", share(most.time), ").");
 }
 
 // " Ended by RUnlock: 93.0%, by Unlock: 7.0%.", or nothing if it is no RWMutex.
@@ -309,7 +327,10 @@ void AppendSystem(const std::vector<TraceSummary::Function>& functions, size_t w
 
 void AppendSuspicions(const TraceSummary& summary, size_t width, TextBuffer* out) {
   const std::vector<Suspicion> suspicions = summary.Suspicions();
-  if (suspicions.empty()) return out->Append("\nNothing suspicious was found.\n");
+  if (suspicions.empty()) {
+    return out->Append(
+        "\nNothing suspicious was found. To see who waits for whom: gotrace-dump locks\n");
+  }
   out->Append("\nSuspicions (time that goroutines lost; 1.0 is one goroutine, all the time)\n");
   AppendSuspicionRows(absl::MakeSpan(suspicions).first(std::min(suspicions.size(), kSuspicionRows)),
                       summary, width, out);
@@ -366,10 +387,9 @@ std::string StageText(const Suspicion& s) {
   }
   absl::StrAppend(&text, ".");
   if (!s.places.empty()) {
-    const Part& most = s.places.front();
-    absl::StrAppend(&text,
-                    " What these did meanwhile: ", DoingText(most, NameOrUnknown(most.function)),
-                    " ", Percent(ShareOf(most.time, s.own)), ".");
+    const Part most = MostOf(s.places);
+    absl::StrAppend(&text, " What these did meanwhile: ", DoingText(most, PlaceText(most)), " ",
+                    Percent(ShareOf(most.time, s.own)), ".");
   }
   return absl::StrCat(text, VictimsText(s));
 }
@@ -582,7 +602,10 @@ void AppendSummaryPage(const TraceSummary& summary, size_t width, TextBuffer* ou
   }
   out->Append("\nStops of the world: ", pauses.count());
   if (pauses.count() > 0) {
-    out->Append(", p50 ", FormatNanoseconds(Signed(pauses.Quantile(0.5))), ", longest ",
+    const auto stopped = Signed(pauses.sum());
+    out->Append(", ", FormatNanoseconds(stopped), " in all (",
+                Percent(ShareOf(stopped, summary.duration)), " of the time), p50 ",
+                FormatNanoseconds(Signed(pauses.Quantile(0.5))), ", longest ",
                 FormatNanoseconds(Signed(pauses.max())));
   }
   out->Append("\n");

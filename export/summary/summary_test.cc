@@ -542,7 +542,8 @@ TEST(Suspicions, NameWhatThereIsTooLittleOf) {
   EXPECT_EQ(SuspicionsOf(program.Summarize()),
             "pool: Goroutines of main.handle waited 400 ms (chan send) in main.withConn "
             "main.go:8, in 20 waits, for other goroutines of the same function. Held by "
-            "main.handle (100.0%), mostly running up to main.withConn (100.0%).\n");
+            "main.handle (100.0%), mostly running up to main.withConn main.go:9 "
+            "(100.0%).\n");
 }
 
 // Goroutines of main.export have what those of main.handle wait for.
@@ -896,7 +897,8 @@ TEST(Suspicions, NameTheGoroutineThatIsLate) {
   EXPECT_EQ(SuspicionsOf(SummarizeBatch({30, 30, 30, 250}, 14, true)),
             "straggler: One of 4 goroutines of main.work, created in main.all main.go:30, was "
             "late: up to 240 ms (G 14), and half of them took at most 20.4 ms. Others waited "
-            "220 ms for it. Late was main.work (100.0%), mostly sleep in main.work (99.2%). "
+            "220 ms for it. Late was main.work (100.0%), mostly sleep in main.work "
+            "main.go:40 (99.2%). "
             "Victims: main.main.\n");
   // Others are about as late, or nobody waits for the one that is late, or there are only two.
   EXPECT_EQ(SuspicionsOf(SummarizeBatch({30, 100, 120, 250}, 14, true)), "");

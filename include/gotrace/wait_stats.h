@@ -135,10 +135,13 @@ struct WaitHolder {
   StringId holder_start = StringId::kEmpty;
 
   // What they did there: their state; the reason why they waited or stopped, or "GC mark assist"
-  // if they ran in one; and the innermost function of the program, as WaitPlace::function.
+  // if they ran in one; and the innermost function of the program, as WaitPlace::function, with the
+  // line of it in which they spent most of that time.
   GoState state = GoState::kUndetermined;
   StringId doing = StringId::kEmpty;
   StringId function = StringId::kEmpty;
+  StringId file = StringId::kEmpty;
+  uint64_t line = 0;
 
   uint64_t count = 0;  // The number of pieces of paths.
   int64_t time = 0;    // The part of the waits, in nanoseconds.
