@@ -309,6 +309,7 @@ bool IsProcRaised(const Suspicion& candidate, const TraceSummary& summary) {
     case SuspicionKind::kPolling:
     case SuspicionKind::kImbalance:
     case SuspicionKind::kStraggler:
+    case SuspicionKind::kYields:
     case SuspicionKind::kSlowTasks:
     case SuspicionKind::kStage:
       break;

@@ -18,6 +18,7 @@
 #include "analysis/summary/path_suspicions.h"
 #include "analysis/summary/proc_suspicions.h"
 #include "analysis/summary/sleep_loops.h"
+#include "analysis/summary/yield_loops.h"
 
 namespace gotrace {
 namespace internal {
@@ -389,6 +390,8 @@ bool IsRaised(const Suspicion& candidate, const TraceSummary& summary) {
              IsPolling(candidate);
     case SuspicionKind::kImbalance:
       return has_many;
+    case SuspicionKind::kYields:
+      return has_many && IsYielding(candidate, summary);
     case SuspicionKind::kStraggler:
       return has_many && cost >= kLateShare * static_cast<double>(candidate.peers);
     case SuspicionKind::kStage:

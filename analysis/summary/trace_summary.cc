@@ -22,6 +22,7 @@
 #include "analysis/summary/sleep_loops.h"
 #include "analysis/summary/suspicions.h"
 #include "analysis/summary/work_batches.h"
+#include "analysis/summary/yield_loops.h"
 #include "analysis/tasks/slow_spans.h"
 #include "gotrace/event_type.h"
 #include "gotrace/gc_stats.h"
@@ -265,6 +266,7 @@ class SummaryStats::Impl {
         network_(interner),
         sleeps_(interner),
         batches_(interner),
+        yields_(interner),
         recent_(interner),
         holders_(interner, FollowedWaits()),
         slow_spans_(interner) {
@@ -352,6 +354,7 @@ class SummaryStats::Impl {
   internal::NetworkWaits network_;
   internal::SleepLoops sleeps_;
   internal::WorkBatches batches_;
+  internal::YieldLoops yields_;
   std::vector<TraceSummary::Generation> generations_;
   internal::GenerationBegins begins_;
   internal::RecentStates recent_;  // For the next two.
@@ -405,6 +408,7 @@ void SummaryStats::Impl::AddGoroutine(const GoInterval& interval) {
   network_.AddGoroutine(interval);
   sleeps_.AddGoroutine(interval);
   batches_.AddGoroutine(interval);
+  yields_.AddGoroutine(interval);
   auto& entry = runs_.Begin(interval);
   if (interval.starts_life) {
     runs_.Add({.created_at = interval.begun_by.stack}, TraceSummary::Longest(), &entry);
@@ -433,6 +437,7 @@ void SummaryStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   network_.Merge(next.network_, ids);
   sleeps_.Merge(next.sleeps_, ids);
   batches_.Merge(next.batches_, ids);
+  yields_.Merge(next.yields_, ids);
   const internal::RecentStates::Ids path_ids = recent_.Merge(next.recent_, ids);
   holders_.Merge(next.holders_, path_ids);
   slow_spans_.Merge(next.slow_spans_, path_ids);
@@ -587,6 +592,7 @@ void SummaryStats::Impl::Finish(int64_t end) {
   AddCandidates(network_.FindCandidates(summary_.duration));
   AddCandidates(sleeps_.FindCandidates(summary_.duration));
   AddCandidates(batches_.FindCandidates(holders, summary_.duration));
+  AddCandidates(yields_.FindCandidates(summary_.duration));
   const std::vector<internal::SlowSpans::Type> types = slow_spans_.Finish(recent_);
   for (const internal::SlowSpans::Type& type : types) {
     Span& span = summary_.spans.emplace_back();

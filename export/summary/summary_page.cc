@@ -561,6 +561,10 @@ std::string SuspicionText(const Suspicion& s, const TraceSummary& summary) {
           " again and again, and after ", count, " of ", count + s.others.count(),
           " sleeps there was something to do, which had waited for half of a sleep on average: ",
           cost, " in all.");
+    case SuspicionKind::kYields:
+      return absl::StrCat("Goroutines of ", NameOrUnknown(s.start), " gave up their P ", count,
+                          " times in ", place, ", and were ready again at once: ", cost, ", p50 ",
+                          p50, ". In a channel or a Cond they would wait without a P.");
     case SuspicionKind::kImbalance:
       return ImbalanceText(s, summary);
     case SuspicionKind::kStraggler:

@@ -893,6 +893,37 @@ TEST(Suspicions, NameWorkThatIsDividedUnequally) {
   EXPECT_EQ(SuspicionsOf(SummarizeBatch({30, 250}, 12, false)), "");
 }
 
+// Goroutine 7 runs for 1 µs, yields, and waits for 2 µs until it runs again. Then it works.
+TEST(Suspicions, NameLoopsThatYield) {
+  using enum EventType;
+  const auto suspicions_of = [](int64_t yields, int64_t end) {
+    BuiltEvents events;
+    events.Sync(0, 1);
+    events.Proc(kProcStatus, 0, 0, ProcState::kUndetermined, ProcState::kRunning);
+    events.Go(kGoStatus, 0, 0, 7, GoState::kUndetermined, GoState::kRunning);
+    int64_t time = 0;
+    for (int64_t i = 0; i < yields; ++i) {
+      events.Push(events.Builder(kGoStop, time += 1000, 0, 7)
+                      .Transition(GoId{7}, GoState::kRunning, GoState::kRunnable)
+                      .Reason("runtime.Gosched")
+                      .Stack({{1, "runtime.Gosched", "", 1}, {2, "main.wait", "/src/main.go", 7}}));
+      events.Go(kGoStart, time += 2000, 0, 7, GoState::kRunnable, GoState::kRunning);
+    }
+    events.Sync(end, 2);
+    const std::unique_ptr<AnalysisSink> sink = MakeSink();
+    sink->Add(events.events());
+    EXPECT_TRUE(sink->Finish().ok());
+    return SuspicionsOf(SummaryOf(*sink));
+  };
+  EXPECT_EQ(suspicions_of(20'000, 800'000'000),
+            "yields: Goroutines of main.wait gave up their P 20000 times in main.wait main.go:7 -> "
+            "runtime.Gosched, and were ready again at once: 40.0 ms, p50 2.00 µs. In a channel or "
+            "a Cond they would wait without a P.\n");
+  // Too few, or too seldom.
+  EXPECT_EQ(suspicions_of(19'000, 800'000'000), "");
+  EXPECT_EQ(suspicions_of(25'000, 1'500'000'000), "");
+}
+
 TEST(Suspicions, NameTheGoroutineThatIsLate) {
   EXPECT_EQ(SuspicionsOf(SummarizeBatch({30, 30, 30, 250}, 14, true)),
             "straggler: One of 4 goroutines of main.work, created in main.all main.go:30, was "

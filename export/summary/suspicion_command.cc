@@ -64,6 +64,7 @@ std::string CommandFor(const Suspicion& suspicion) {
     case SuspicionKind::kLeak:
     case SuspicionKind::kIo:
     case SuspicionKind::kPolling:
+    case SuspicionKind::kYields:
       return absl::StrCat(command, StackFlag(suspicion.function));
     case SuspicionKind::kSlowTasks:
       return SlowTasksCommand(suspicion, command);

@@ -131,7 +131,7 @@ struct TraceSummary {
     // "network", or "network, of this program" for waits for what this program answers itself.
     std::string reason = {};
 
-    // kPool, kLeak, kHog, kPolling, kImbalance, kStraggler, kStage: the function that the
+    // kPool, kLeak, kHog, kPolling, kYields, kImbalance, kStraggler, kStage: the function that the
     // goroutines started in. A kPool without a `function` is about workers that others wait for,
     // and has the members of a kStage.
     std::string start = {};
@@ -143,10 +143,10 @@ struct TraceSummary {
     std::string library = {};
     uint64_t line = 0;
 
-    // What it costs: waits, calls, stops. Of kLeak: the goroutines' last waits. Of kPolling: half
-    // of each sleep after which there was something to do. Of kImbalance: for each batch of
-    // goroutines, how much longer one of them was busy than they were on average. Of kStraggler:
-    // how much longer one of them lived than half of them.
+    // What it costs: waits, calls, stops. Of kYields: until they ran again. Of kLeak: the
+    // goroutines' last waits. Of kPolling: half of each sleep after which there was something to
+    // do. Of kImbalance: for each batch of goroutines, how much longer one of them was busy than
+    // they were on average. Of kStraggler: how much longer one of them lived than half of them.
     Histogram lost;
 
     // kTimeouts, kPool: the other waits in the same place. kIo: those that another peer ended.

@@ -1,0 +1,48 @@
+#include "analysis/summary/yield_loops.h"
+
+#include <string>
+#include <utility>
+
+namespace gotrace::internal {
+namespace {
+
+using Suspicion = TraceSummary::Suspicion;
+
+// Work that yields now and then does so every 100 µs at most. A loop that does nothing else yields
+// once or more in a microsecond.
+constexpr double kYieldsPerSecond = 20'000;
+
+}  // namespace
+
+void YieldLoops::Merge(const YieldLoops& next, const InternerMap& ids) {
+  for (const auto& [stack, lengths] : next.yields_) yields_[ids(stack)].Merge(lengths);
+}
+
+std::vector<Suspicion> YieldLoops::FindCandidates(int64_t duration) {
+  std::vector<Suspicion> candidates;
+  for (const auto& [id, lengths] : yields_) {
+    const StackPlace& stack = places_.Of(id);
+    if (stack.is_system || stack.place.function == StringId::kEmpty) continue;
+    const auto text = [&](StringId name) { return std::string(interner_.String(name)); };
+    Suspicion one;
+    one.kind = SuspicionKind::kYields;
+    one.lost = lengths;
+    if (one.Cost() < duration / 100) continue;
+    one.start = text(stack.start);
+    one.function = text(stack.place.function);
+    one.library = text(stack.place.library);
+    one.line = stack.place.line;
+    one.places.push_back(
+        {one.function, one.library, text(stack.place.file), one.line, lengths.count(), one.Cost()});
+    one.victims.push_back({.function = one.start, .count = lengths.count(), .time = one.Cost()});
+    candidates.push_back(std::move(one));
+  }
+  return candidates;
+}
+
+bool IsYielding(const Suspicion& candidate, const TraceSummary& summary) {
+  const double seconds = static_cast<double>(summary.duration) / 1e9;
+  return static_cast<double>(candidate.lost.count()) >= kYieldsPerSecond * seconds;
+}
+
+}  // namespace gotrace::internal
