@@ -187,6 +187,20 @@ for (const trace of traces) {
     await page.reload();
     await ready(page);
   }));
+  await check(`${name}: the first row of each table leads somewhere`, () => withPage(url, '#procs', {}, async (page) => {
+    const views = [['procs'], ['procs', 'runs'], ...VIEWS.filter((view) => !['summary', 'timeline', 'procs', 'profile', 'path', 'events', 'sql'].includes(view)).map((view) => [view])];
+    for (const [view, mode] of views) {
+      const params = mode ? {[`${view}.mode`]: mode} : {};
+      await page.evaluate(([v, p]) => window.gotrace.store.set({view: v, params: p, lane: null, at: null, task: null}), [view, params]);
+      await settle(page);
+      const row = page.locator('#view tbody tr.go').first();
+      if (await row.count() === 0) continue;
+      await row.click();
+      await settle(page);
+      assert.doesNotMatch(await page.locator('#details').innerText(), /Cannot be shown/, `${view} ${mode ?? ''}`);
+      if (view === 'procs') assert.equal((await state(page)).pin.length, mode ? 2 : 1);
+    }
+  }));
   await check(`${name}: why a task took so long`, () => withPage(url, '#tasks', {}, async (page) => {
     const ids = await page.evaluate('window.gotrace.requests.json("tasks", [["each", "1"], ["top", "3"]]).then((a) => a.tasks.map((t) => t.task))');
     for (const id of ids) {

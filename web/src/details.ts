@@ -4,7 +4,7 @@ import {Cause, CommandAnswer, Frame, Piece, Row, Span} from './answers';
 import {App, momentText, setWindow, showPlace, sinceBegin} from './app';
 import {codeOfGoState, STATE_LABELS, STATE_NAMES} from './colors';
 import {append, h, replace, stateMark} from './dom';
-import {count, duration, exactDuration, percent, plural} from './format';
+import {count, duration, exactDuration, percent, plural, times} from './format';
 import {isAbort} from './requests';
 import {State} from './state';
 
@@ -316,10 +316,7 @@ export class Details {
     const self = rows.find((r) => String(r['task']) === id);
     const type = ((all?.['tasks'] ?? []) as Row[]).find((r) => r['type'] === task?.type);
     const median = Number(type?.['duration_p50_ns'] ?? 0);
-    const more =
-        (task && median > 0 ?
-             ` · ${(task.duration / median).toPrecision(3).replace(/\.?0+$/, '')} × the median` :
-             '') +
+    const more = (task && median > 0 ? ` · ${times(task.duration / median)} × the median` : '') +
         (self && self['g'] !== null ? ` · began on G ${String(self['g'])}` : '');
     const total = pieces.reduce((sum, p) => sum + p.length_ns, 0);
     const shares = pathShares(pieces);

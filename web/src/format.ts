@@ -44,6 +44,11 @@ export function count(n: number): string {
   return String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 }
 
+/** "2.35" or "2,910": how many times as large something is. */
+export function times(n: number): string {
+  return n >= 99.5 ? count(Math.round(n)) : n.toPrecision(3).replace(/\.?0+$/, '');
+}
+
 export function bytes(n: number): string {
   if (n < 0) return '-' + bytes(-n);
   if (n < 1024) return n === 0 ? '0' : `${n} B`;

@@ -108,6 +108,12 @@ export class Table {
     this.update();
   }
 
+  /** Forgets the rows, which something else is shown instead of. */
+  clear() {
+    this.rows = this.shownRows = [];
+    replace(this.total, '');
+  }
+
   /** Draws again, since the state has changed. */
   update() {
     const {view, columns} = this.options, {params} = this.app.store.state;

@@ -44,6 +44,17 @@ function toLane(begin: string, end?: string) {
   };
 }
 
+/** Leads to the timeline of the same window, where the lane stays above all others. */
+function toPinned(laneOf: (row: Row) => string | null) {
+  return (app: App, row: Row) => {
+    const lane = laneOf(row);
+    return lane === null ? null : () => {
+      const {pin} = app.store.state;
+      app.store.set({view: 'timeline', pin: pin.includes(lane) ? pin : [...pin, lane]});
+    };
+  };
+}
+
 function toGroup(key: string) {
   return (app: App, row: Row) => typeof row[key] !== 'string' ? null : () => {
     const name = row[key] as string;
@@ -303,8 +314,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
         'p', 'states', 'user_ns', 'gc_ns', 'assist_ns', 'syscall_ns', 'scheduler_ns', 'stopped_ns',
         'idle_ns', 'runs', 'migrations', 'steals'
       ],
-      go: (app, row) => () =>
-          showPlace(app, {lane: `p:${row['p']}`, from: app.store.state.from ?? 0}),
+      go: toPinned((row) => `p:${row['p']}`),
       selected: (state, row) => state.lane === `p:${row['p']}`
     },
     {
@@ -339,10 +349,10 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'procs',
       params: [['long-runs', true]],
       rows: 'long_runs',
-      go: (app, row) => () => showPlace(app, {lane: g(row), from: app.store.state.from ?? 0}),
+      go: toPinned(g),
       selected: sameG,
       columns: ['g', 'runs', 'longest_ns', 'waited_ns', 'peers_waited_ns', 'start', 'stack'],
-      empty: 'No goroutine kept its P for long while others waited in this window.'
+      empty: 'No goroutine kept its P for 20 ms or more while others waited in this window.'
     },
   ],
   heap: [
@@ -413,7 +423,8 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       rows: 'leaks',
       go: toGroup('start'),
       columns: ['count', 'longest_ns', 'counts', 'reason', 'start', 'blocked_at', 'created_at'],
-      empty: 'No goroutine of the program has been blocked for a second at the end of this window.'
+      empty: 'No goroutine of the program has been blocked for a second at the end of this ' +
+          'window. “For 10 ms or more” has those that have not been for as long.'
     },
     {
       id: 'short',
@@ -554,6 +565,7 @@ export class TableView implements ViewPart {
     const {app} = this;
     if (!rows.length) {
       this.chartHost.textContent = '';
+      this.table.clear();
       replace(
           this.pane, h('div', {class: 'note'}, mode.empty ?? 'There is nothing in this window.'));
       return;

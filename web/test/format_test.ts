@@ -12,6 +12,7 @@ import {
   percent,
   tickLabel,
   tickStep,
+  times,
   visible,
   wallClock
 } from '../src/format';
@@ -59,6 +60,7 @@ test('sizes and counts', () => {
   assert.equal(bytes(116_884_192), '111 MiB');
   assert.equal(bytes(1024 * 1024 - 1), '1.00 MiB');
   assert.equal(count(6146066), '6,146,066');
+  assert.deepEqual([1, 2.346, 10, 99.96, 2910.4].map(times), ['1', '2.35', '10', '100', '2,910']);
   assert.equal(percent(1, 3), '33 %');
   assert.equal(percent(1, 1e6), '<0.1 %');
   assert.equal(percent(0, 0), '');
