@@ -166,6 +166,12 @@ TEST(Select, FindsGoroutines) {
   const Selected task = Select(original, selection);
   ExpectSound(task.bytes);
   EXPECT_GT(task.result.goroutines, 0U);
+  // Task 2 itself is only on goroutine 1; its child, 3, is on others, too.
+  selection.tasks = {TaskId{3}};
+  const uint64_t of_child = Select(original, selection).result.goroutines;
+  EXPECT_GT(of_child, 1U);
+  selection.tasks = {TaskId{2}};
+  EXPECT_EQ(Select(original, selection).result.goroutines, of_child);
   selection = {};
   selection.regions = {"across generations"};
   EXPECT_EQ(Select(original, selection).result.goroutines, 1U);

@@ -194,6 +194,17 @@ TEST(Split, KeepsTheNumbersOfCycles) {
   ExpectSameEvents(joined, original);
 }
 
+TEST(Split, PutsAsManyGenerationsIntoAPieceAsWanted) {
+  const std::string original = ReadTestTrace("go1.27-generations.trace");
+  SplitTraceResult result;
+  const size_t generations = Split(original, {.generations = 1}, &result).size();
+  ASSERT_GE(generations, 3U);
+  for (const uint64_t each : {2, 3}) {
+    EXPECT_EQ(Split(original, {.generations = each}, &result).size(),
+              (generations + each - 1) / each);
+  }
+}
+
 TEST(Split, HasOnePieceWithoutALimit) {
   const std::string original = ReadTestTrace("go1.27-generations.trace");
   SplitTraceResult result;

@@ -124,6 +124,9 @@ TEST(Overview, HasTheTimesOfPsAndGoroutines) {
       expected[interval.state] += static_cast<int64_t>(interval.duration());
     }
     std::map<GoState, int64_t> totals;
+    EXPECT_TRUE(absl::c_is_sorted(overview.groups(), [](const auto& a, const auto& b) {
+      return a.goroutines > b.goroutines;
+    }));
     for (const Overview::Group& group : overview.groups()) {
       const LaneColumns& lane = group.lane.lane();
       totals[GoState::kRunning] += TotalOf(lane, LaneState::kRunning) +
