@@ -275,8 +275,10 @@ void GcStats::Impl::AddAssist(const RuntimeRange& assist) {
   if (index < kActive || assist.begin >= EndOf(index)) return;
   Cycle& cycle = cycles_[index];
   AddSpan(assist.begin, assist.end, &cycle.assists);
-  AddSpan(assist.begin, assist.end, &places_[assist.stack]);
   AddSpan(assist.begin, assist.end, &cycle.assists_of[assist.goroutine]);
+  const int64_t begin = std::max(assist.begin, window_.from);
+  const int64_t end = std::min(assist.end, window_.to);
+  if (begin <= end) AddSpan(begin, end, &places_[assist.stack]);
 }
 
 // A sweep is for the last cycle that ended before it.

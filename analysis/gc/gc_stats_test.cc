@@ -253,6 +253,18 @@ TEST(GcStats, HasEachStopOfTheWorld) {
   EXPECT_TRUE(stops[2].end_clipped);
 }
 
+TEST(GcStats, CountsAssistsInTheWindowByPlace) {
+  const auto in_window = [](int64_t from, int64_t to) {
+    const std::unique_ptr<AnalysisSink> sink = RunOver(OneCycle(), {.from = from, .to = to});
+    const absl::Span<const AssistsInPlace> places = StatsOf(*sink).assist_places();
+    return places.empty() ? ""
+                          : absl::StrCat(places[0].assists.count, " x ", places[0].assists.time);
+  };
+  EXPECT_EQ(in_window(26, 31), "2 x 3");
+  EXPECT_EQ(in_window(27, 29), "1 x 1");
+  EXPECT_EQ(in_window(10, 20), "");
+}
+
 TEST(GcStats, HasOnlyWhatIsInTheWindow) {
   const std::unique_ptr<AnalysisSink> sink = RunOver(OneCycle(), {25, 42});
   ASSERT_EQ(StatsOf(*sink).cycles().size(), 1);

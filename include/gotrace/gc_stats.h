@@ -133,7 +133,7 @@ class GcStats final : public MergeableAnalysis<GcStats> {
   absl::Span<const WorldStop> stops() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
   // Returns the mark assists in all cycles of the trace by where they began: what allocates. Those
-  // with the longest time are first. They are not cut to the window. Valid after Finish().
+  // with the longest time are first. Only what is in the window counts. Valid after Finish().
   absl::Span<const AssistsInPlace> assist_places() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
  private:
