@@ -386,7 +386,6 @@ void SummaryStats::Impl::AddEvents(absl::Span<const Event> events) {
     begins_.Add(event, [this](const TraceSummary::Generation& generation) {
       generations_.push_back(generation);
     });
-    if (event.type() == EventType::kGCBegin) ++summary_.gc_cycles;
     if (event.type() == EventType::kHeapAlloc) {
       summary_.max_heap = std::max(summary_.max_heap, event.metric().value);
     }
@@ -451,7 +450,6 @@ void SummaryStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   begin_ = std::min(begin_, next.begin_);
   generations_.insert(generations_.end(), next.generations_.begin(), next.generations_.end());
   summary_.events += next.summary_.events;
-  summary_.gc_cycles += next.summary_.gc_cycles;
   summary_.max_heap = std::max(summary_.max_heap, next.summary_.max_heap);
 }
 
@@ -515,6 +513,7 @@ void SummaryStats::Impl::Finish(int64_t end) {
   latencies_.Finish(end);
   procs_.Finish(end);
   gc_.Finish(end);
+  summary_.gc_cycles = gc_.cycles().size();
   for (const GcCycle& cycle : gc_.cycles()) {
     const uint64_t heap = cycle.heap_end.value_or(0);
     const uint64_t goal = cycle.next_goal.value_or(0);

@@ -237,7 +237,7 @@ struct TraceSummary {
   int64_t idle_while_runnable = 0;
   ReadyTimes ready;  // Of the program's goroutines. See ProcStats::ready().
 
-  uint64_t gc_cycles = 0;  // GC cycles that began in the trace.
+  uint64_t gc_cycles = 0;  // GC cycles, also those of which only a part is in the trace.
   uint64_t max_heap = 0;  // The largest size of the heap's objects that the trace states, in bytes.
 
   // How much larger than the heap at the end of a cycle the goal of the next one was, in percent of
