@@ -15,6 +15,7 @@ import {
   firstOf,
   Histogram,
   largest,
+  shownFrames,
   sortRows,
   statesOf
 } from './table_model';
@@ -106,6 +107,11 @@ export class Table {
     this.rows = rows;
     this.options = options;
     this.update();
+  }
+
+  /** The first row that the filter leaves. */
+  get first(): Row|undefined {
+    return this.shownRows[0];
   }
 
   /** Forgets the rows, which something else is shown instead of. */
@@ -297,7 +303,7 @@ export class Table {
         const frames = String(value).split(';');
         return h(
             'td', {class: kind, title: frames.slice().reverse().slice(0, 60).join('\n')},
-            frames.slice(-3).reverse().join(' ← '));
+            shownFrames(frames).join(' ← '));
       }
       case 'histogram':
         return h('td', null, this.sparkline(value as Histogram));

@@ -177,6 +177,17 @@ export function sortValue(column: Column, row: Row): number|string {
   }
 }
 
+/**
+ * The innermost frames of a stack, whose last one is the innermost. Those of the runtime come only
+ * where there are no others, since all stacks that end in the same way would look alike.
+ */
+export function shownFrames(frames: string[], most = 3): string[] {
+  const isRuntime = (name: string) => /^(runtime\.|internal\/)/.test(name);
+  const inner = frames.slice().reverse();
+  const first = inner.findIndex((name) => !isRuntime(name));
+  return inner.slice(Math.max(0, first)).slice(0, most);
+}
+
 export function sortRows(rows: Row[], column: Column, descending: boolean): Row[] {
   const keyed = rows.map((row, i) => ({row, i, value: sortValue(column, row)}));
   keyed.sort((a, b) => {

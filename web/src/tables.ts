@@ -581,6 +581,8 @@ export class TableView implements ViewPart {
         if (mode.chart === 'histogram') this.histogram(row);
       },
     });
+    const {first} = this.table;
+    if (mode.chart === 'histogram' && first) this.histogram(first);
   }
 
   /** Only the waits of a bar of the histogram that somebody clicked. */
@@ -645,8 +647,6 @@ export class TableView implements ViewPart {
         yText: (y) => bytes(Math.round(y)),
         title: 'Objects that are alive, and the spans for them',
       }));
-    } else if (mode.chart === 'histogram') {
-      this.histogram(rows[0]!);
     } else {
       this.chartHost.textContent = '';
     }

@@ -16,6 +16,7 @@ import {
   filterRows,
   kindOf,
   largest,
+  shownFrames,
   sortRows,
   statesOf
 } from '../src/table_model';
@@ -199,4 +200,14 @@ test('answers of queries: columns of the same name', () => {
       rowsOf({columns: ['n', 'n', 'x'], rows: [[1, 2, 'a']], more: false}),
       {names: ['n', 'n (2)', 'x'], rows: [{n: 1, 'n (2)': 2, x: 'a'}]});
   assert.equal(shortFile('/usr/lib/go/src/runtime/chan.go'), 'chan.go');
+});
+
+test('stacks show frames of the program first', () => {
+  const run = ['main.main', 'main.render', 'crypto/sha256.Sum256', 'runtime.asyncPreempt'];
+  assert.deepEqual(shownFrames(run), ['crypto/sha256.Sum256', 'main.render', 'main.main']);
+  assert.deepEqual(
+      shownFrames(['main.a', 'main.b', 'main.c', 'main.d']), ['main.d', 'main.c', 'main.b']);
+  assert.deepEqual(
+      shownFrames(['runtime.main', 'runtime.gopark']), ['runtime.gopark', 'runtime.main']);
+  assert.deepEqual(shownFrames(['']), ['']);
 });
