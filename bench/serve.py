@@ -10,6 +10,7 @@ With --go, the program that `go tool trace` runs, a second table has its page, a
 needs, beside the page and the first lanes of gotrace-dump.
 """
 
+import contextlib
 import json
 import os
 import random
@@ -41,59 +42,77 @@ def cpu_seconds(process):
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
+@contextlib.contextmanager
+def running(command, stdout=subprocess.DEVNULL):
+    process = subprocess.Popen(command, stdout=stdout, stderr=subprocess.DEVNULL)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextlib.contextmanager
+def serving(program, trace):
+    """Yields the server, and a function that returns its answer to a request."""
+    with running([program, "serve", "--no-open", trace], subprocess.PIPE) as server:
+        base, token = server.stdout.readline().decode().strip().split("/?token=")
+        yield server, lambda path: get(f"{base}/{path}{'&' if '?' in path else '?'}token={token}")
+
+
+def get(url):
+    with urllib.request.urlopen(url) as answer:
+        return answer.read()
+
+
+def read_all(ask):
+    """Returns what is known of the trace once all of it is read."""
+    while True:
+        facts = json.loads(ask("api/trace"))
+        if facts["complete"]:
+            return facts
+        time.sleep(0.05)
+
+
+def lanes_request(begin, length):
+    step = 1
+    while step * 2048 <= length:
+        step *= 2
+    return f"api/lanes?ids=p:*&from={begin}&to={begin + length}&step={step}"
+
+
+def print_row(row):
+    print("| " + " | ".join(row) + " |", flush=True)
+
+
 def measure(program, trace):
     begin = time.monotonic()
-    server = subprocess.Popen([program, "serve", "--no-open", trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    try:
-        url = server.stdout.readline().decode().strip()
-        base, token = url.split("/?token=")
-
-        def ask(request):
-            start = time.monotonic()
-            with urllib.request.urlopen(f"{base}/api/{request}{'&' if '?' in request else '?'}token={token}") as answer:
-                body = answer.read()
-            return body, time.monotonic() - start
-
-        facts = json.loads(ask("trace")[0])
+    with serving(program, trace) as (server, ask):
+        ask("api/trace")
         usable = time.monotonic() - begin
-        while not facts["complete"]:
-            time.sleep(0.1)
-            facts = json.loads(ask("trace")[0])
+        duration = read_all(ask)["duration"]
         read, cpu = time.monotonic() - begin, cpu_seconds(server)
-        duration = facts["duration"]
         rng = random.Random(44)
         first, again, sizes = [], [], []
         for _ in range(WINDOWS):
             length = max(1000, int(duration ** rng.uniform(0.35, 1)))
-            at = rng.randrange(max(1, duration - length))
-            step = 1
-            while step * 2048 <= length:
-                step *= 2
-            request = f"lanes?ids=p:*&from={at}&to={at + length}&step={step}"
+            request = lanes_request(rng.randrange(max(1, duration - length)), length)
             for times in (first, again):
-                body, seconds = ask(request)
-                times.append(seconds * 1000)
+                start = time.monotonic()
+                body = ask(request)
+                times.append((time.monotonic() - start) * 1000)
             sizes.append(len(body))
-        row = [trace.split("/")[-1], f"{usable:.1f} s", f"{read:.1f} s", f"{cpu:.1f} s",
-               f"{peak_megabytes(server):.0f} MB",
-               f"{percentile(first, 0.5):.0f} / {percentile(first, 0.95):.0f} ms",
-               f"{percentile(again, 0.5):.0f} / {percentile(again, 0.95):.0f} ms",
-               f"{max(sizes) / 1024:.0f} KB"]
-        print("| " + " | ".join(row) + " |", flush=True)
-    finally:
-        server.terminate()
-        server.wait()
+        print_row([trace.split("/")[-1], f"{usable:.1f} s", f"{read:.1f} s", f"{cpu:.1f} s",
+                   f"{peak_megabytes(server):.0f} MB",
+                   f"{percentile(first, 0.5):.0f} / {percentile(first, 0.95):.0f} ms",
+                   f"{percentile(again, 0.5):.0f} / {percentile(again, 0.95):.0f} ms",
+                   f"{max(sizes) / 1024:.0f} KB"])
 
 
 def free_port():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
-
-
-def get(url):
-    with urllib.request.urlopen(url) as answer:
-        return answer.read()
 
 
 def wait_for(url, process):
@@ -105,47 +124,29 @@ def wait_for(url, process):
     sys.exit("go tool trace has ended")
 
 
-def print_first(name, tool, begin, page, view, size, process):
-    row = [name, tool, f"{page - begin:.1f} s", f"{view - begin:.1f} s", f"{cpu_seconds(process):.1f} s",
-           f"{peak_megabytes(process):.0f} MB", f"{size / 1e6:.1f} MB"]
-    print("| " + " | ".join(row) + " |", flush=True)
+def print_first(name, tool, begin, page, size, process):
+    print_row([name, tool, f"{page - begin:.1f} s", f"{time.monotonic() - begin:.1f} s",
+               f"{cpu_seconds(process):.1f} s", f"{peak_megabytes(process):.0f} MB", f"{size / 1e6:.1f} MB"])
 
 
 def measure_first(program, trace):
     begin = time.monotonic()
-    server = subprocess.Popen([program, "serve", "--no-open", trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    try:
-        base, token = server.stdout.readline().decode().strip().split("/?token=")
-        get(f"{base}/?token={token}")
+    with serving(program, trace) as (server, ask):
+        ask("")
         page = time.monotonic()
-        facts = {"complete": False}
-        while not facts["complete"]:
-            facts = json.loads(get(f"{base}/api/trace?token={token}"))
-            time.sleep(0.05)
-        step = 1
-        while step * 2048 <= facts["duration"]:
-            step *= 2
-        lanes = get(f"{base}/api/lanes?ids=p:*&from=0&to={facts['duration']}&step={step}&token={token}")
-        print_first(trace.split("/")[-1], "gotrace", begin, page, time.monotonic(), len(lanes), server)
-    finally:
-        server.terminate()
-        server.wait()
+        lanes = ask(lanes_request(0, read_all(ask)["duration"]))
+        print_first(trace.split("/")[-1], "gotrace", begin, page, len(lanes), server)
 
 
 def measure_go(tool, trace):
-    base = f"http://127.0.0.1:{free_port()}"
+    address = f"127.0.0.1:{free_port()}"
     begin = time.monotonic()
-    server = subprocess.Popen([tool, f"-http={base[len('http://'):]}", trace],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        text = wait_for(f"{base}/", server).decode()
+    with running([tool, f"-http={address}", trace]) as server:
+        text = wait_for(f"http://{address}/", server).decode()
         page = time.monotonic()
         view = re.search(r'href="/(trace\?[^"]*view=proc[^"]*)"', text).group(1).replace("&amp;", "&")
-        size = len(get(f"{base}/json{view}"))
-        print_first(trace.split("/")[-1], "Go", begin, page, time.monotonic(), size, server)
-    finally:
-        server.terminate()
-        server.wait()
+        size = len(get(f"http://{address}/json{view}"))
+        print_first(trace.split("/")[-1], "Go", begin, page, size, server)
 
 
 def main():

@@ -11,6 +11,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/string_view.h"
 #include "analysis/intervals/runtime_functions.h"
+#include "analysis/summary/suspicion_place.h"
 #include "gotrace/event_type.h"
 #include "gotrace/states.h"
 
@@ -187,13 +188,8 @@ std::vector<Suspicion> SleepLoops::FindCandidates(int64_t duration) const {
       if (bucket <= shortest->first + kEmptyBuckets) polling.empty += some.count();
     }
     if (polling.lost.count() == 0 || polling.Cost() < duration / 100) continue;
-    const auto text = [&](StringId id) { return std::string(interner_.String(id)); };
-    polling.start = text(key.start);
-    polling.function = text(key.place.function);
-    polling.library = text(key.place.library);
-    polling.line = key.place.line;
-    polling.places.push_back({polling.function, polling.library, text(key.place.file), polling.line,
-                              polling.lost.count(), polling.Cost()});
+    polling.start = std::string(interner_.String(key.start));
+    SetPlace(key.place, interner_, &polling);
     polling.victims.push_back(
         {.function = polling.start, .count = polling.lost.count(), .time = polling.Cost()});
     candidates.push_back(std::move(polling));

@@ -393,7 +393,7 @@ bool IsRaised(const Suspicion& candidate, const TraceSummary& summary) {
     case SuspicionKind::kYields:
       return has_many && IsYielding(candidate, summary);
     case SuspicionKind::kStraggler:
-      return has_many && cost >= kLateShare * static_cast<double>(candidate.peers);
+      return has_many && IsShare(candidate.Cost(), kLateShare, candidate.peers);
     case SuspicionKind::kStage:
       return IsPathRaised(candidate, summary);
     case SuspicionKind::kSlowTasks:

@@ -13,6 +13,7 @@
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/runtime_functions.h"
 #include "analysis/summary/path_suspicions.h"
+#include "analysis/summary/suspicion_place.h"
 #include "gotrace/states.h"
 
 namespace gotrace::internal {
@@ -166,12 +167,13 @@ void WorkBatches::SettleAll(GoId id) {
   if (creator.has_ended && creator.epochs.empty()) creators_.erase(found);
 }
 
-void WorkBatches::Evaluate(const Origin& origin, const Batch& batch, bool busiest, bool oldest) {
+void WorkBatches::Evaluate(const Origin& origin, const Batch& batch, bool awaits_busiest,
+                           bool awaits_oldest) {
   const bool begins_at_once =
       kBeginShare * (batch.last_begin - batch.first_begin) <= batch.last_end - batch.first_begin;
   if (batch.busy.count() < kMinGoroutines || !begins_at_once) return;
-  if (busiest && AddImbalance(origin, batch)) return;
-  if (oldest) AddStraggler(origin, batch);
+  if (awaits_busiest && AddImbalance(origin, batch)) return;
+  if (awaits_oldest) AddStraggler(origin, batch);
 }
 
 bool WorkBatches::AddImbalance(const Origin& origin, const Batch& batch) {
@@ -285,7 +287,6 @@ std::vector<Suspicion> WorkBatches::FindCandidates(absl::Span<const WaitHolder> 
 Suspicion WorkBatches::CandidateOf(const UnevenKey& key, const Uneven& found) {
   const auto& [kind, origin] = key;
   const StackPlace& stack = places_.Of(origin.stack);
-  const auto text = [&](StringId id) { return std::string(interner_.String(id)); };
   Suspicion one;
   one.kind = kind;
   one.lost = found.lost;
@@ -293,14 +294,11 @@ Suspicion WorkBatches::CandidateOf(const UnevenKey& key, const Uneven& found) {
   one.peers = found.awaited;
   one.longest = static_cast<int64_t>(found.longest);
   one.goroutine = found.goroutine.value;
-  one.start = text(origin.start);
-  one.function = text(stack.place.function);
-  one.library = text(stack.place.library);
-  one.line = stack.place.line;
-  one.places.push_back(
-      {one.function, one.library, text(stack.place.file), one.line, one.lost.count(), one.Cost()});
-  one.victims.push_back(
-      {.function = text(stack.start), .count = one.lost.count(), .time = one.Cost()});
+  one.start = std::string(interner_.String(origin.start));
+  SetPlace(stack.place, interner_, &one);
+  one.victims.push_back({.function = std::string(interner_.String(stack.start)),
+                         .count = one.lost.count(),
+                         .time = one.Cost()});
   return one;
 }
 

@@ -138,9 +138,9 @@ class WorkBatches {
               const Batch& batch);
   bool Settle(const Creator& creator, int64_t begin, Epoch* epoch);
   void SettleAll(GoId id);
-  // Adds a batch to the results if it is unequal. `busiest` and `oldest` say whether others wait
-  // for that goroutine.
-  void Evaluate(const Origin& origin, const Batch& batch, bool busiest, bool oldest);
+  // Adds a batch to the results if it is unequal. The flags say whether its busiest goroutine, and
+  // its oldest, are waited for.
+  void Evaluate(const Origin& origin, const Batch& batch, bool awaits_busiest, bool awaits_oldest);
   bool AddImbalance(const Origin& origin, const Batch& batch);
   void AddStraggler(const Origin& origin, const Batch& batch);
   TraceSummary::Suspicion CandidateOf(const UnevenKey& key, const Uneven& found);

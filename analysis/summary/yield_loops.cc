@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "analysis/summary/suspicion_place.h"
+
 namespace gotrace::internal {
 namespace {
 
@@ -23,17 +25,12 @@ std::vector<Suspicion> YieldLoops::FindCandidates(int64_t duration) {
   for (const auto& [id, lengths] : yields_) {
     const StackPlace& stack = places_.Of(id);
     if (stack.is_system || stack.place.function == StringId::kEmpty) continue;
-    const auto text = [&](StringId name) { return std::string(interner_.String(name)); };
     Suspicion one;
     one.kind = SuspicionKind::kYields;
     one.lost = lengths;
     if (one.Cost() < duration / 100) continue;
-    one.start = text(stack.start);
-    one.function = text(stack.place.function);
-    one.library = text(stack.place.library);
-    one.line = stack.place.line;
-    one.places.push_back(
-        {one.function, one.library, text(stack.place.file), one.line, lengths.count(), one.Cost()});
+    one.start = std::string(interner_.String(stack.start));
+    SetPlace(stack.place, interner_, &one);
     one.victims.push_back({.function = one.start, .count = lengths.count(), .time = one.Cost()});
     candidates.push_back(std::move(one));
   }

@@ -402,9 +402,13 @@ std::string FewProcsText(const Suspicion& s, const TraceSummary& summary) {
                       "). Running meanwhile: ", LargestText(s.culprits), ".", VictimsText(s));
 }
 
+// " (G 5)": the goroutine, whose id means something in one trace only.
+std::string WhoText(const Suspicion& s, const TraceSummary& summary) {
+  return summary.traces == 1 ? absl::StrCat(" (G ", s.goroutine, ")") : "";
+}
+
 std::string HogText(const Suspicion& s, const TraceSummary& summary) {
-  // Ids of goroutines are those of one trace.
-  const std::string who = summary.traces == 1 ? absl::StrCat(" (G ", s.goroutine, ")") : "";
+  const std::string who = WhoText(s, summary);
   const Part place = MainPlaceOf(s);
   return absl::StrCat("Goroutines of ", NameOrUnknown(s.start), " kept their P for up to ",
                       FormatNanoseconds(s.longest), who, ", ", CountOf(s.places),
@@ -461,7 +465,7 @@ std::string StoppedText(const Suspicion& s, const TraceSummary& summary) {
 
 std::string ImbalanceText(const Suspicion& s, const TraceSummary& summary) {
   const uint64_t batches = s.lost.count();
-  const std::string who = summary.traces == 1 ? absl::StrCat(" (G ", s.goroutine, ")") : "";
+  const std::string who = WhoText(s, summary);
   return absl::StrCat("Of ", s.others.count(), " goroutines of ", NameOrUnknown(s.start),
                       ", created in ", PlaceText(MainPlaceOf(s)), ", one", who, " was busy for ",
                       FormatNanoseconds(s.longest), ", and half of them for at most ",
@@ -472,7 +476,7 @@ std::string ImbalanceText(const Suspicion& s, const TraceSummary& summary) {
 
 std::string StragglerText(const Suspicion& s, const TraceSummary& summary) {
   const uint64_t batches = s.lost.count();
-  const std::string who = summary.traces == 1 ? absl::StrCat(" (G ", s.goroutine, ")") : "";
+  const std::string who = WhoText(s, summary);
   return absl::StrCat(batches == 1 ? absl::StrCat("One of ", s.others.count())
                                    : absl::StrCat(batches, " times one of several"),
                       " goroutines of ", NameOrUnknown(s.start), ", created in ",
