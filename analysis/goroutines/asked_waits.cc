@@ -7,9 +7,12 @@
 namespace gotrace::internal {
 
 void AskedWaits::Asking::Add(const Asking& later) {
-  asks = std::max(asks, later.asks);
   wait_end = std::max(wait_end, later.wait_end);
-  known = std::max(known, later.known);
+  if (later.asks >= asks) {
+    asks = later.asks;
+    asked = later.asked;
+    asks_at = later.asks_at;
+  }
   if (later.is_asked == kNever) return;
   is_asked = later.is_asked;
   asker = later.asker;
@@ -25,40 +28,56 @@ bool AskedWaits::Add(const GoInterval& interval) {
     return false;
   }
   if (is_wait) return AddWait(interval);
-  const Cause& creation = interval.begun_by;
-  if (creation.kind != CauseKind::kGoroutine || !generations_.HasWhole(interval)) return false;
-  entry.data.known = interval.begin;
-  entry.data.is_asked = interval.begin;
-  entry.data.asker = creation.goroutine;
-  int64_t& asks = goroutines_.Of(creation.goroutine).data.asks;
-  asks = std::max(asks, interval.begin);
+  if (generations_.HasWhole(interval)) Ask(interval.begun_by, interval, interval.begin);
   return false;
 }
 
 bool AskedWaits::AddWait(const GoInterval& interval) {
-  Asking& waiter = goroutines_.Of(interval.goroutine).data;
+  const Asking& waiter = goroutines_.Of(interval.goroutine).data;
   const int64_t since = std::max({waiter.wait_end, generations_.At(interval.begin), kNever + 1});
-  const bool is_whole = generations_.HasWhole(interval);
-  waiter.wait_end = interval.end;
-  if (is_whole) waiter.known = interval.end;
-  if (interval.ended_by.kind == CauseKind::kTimer) return waiter.asks >= since;
-  if (!is_whole || interval.ended_by.kind != CauseKind::kGoroutine) return false;
-  const GoId waker = interval.ended_by.goroutine;
-  const int64_t generation = std::max(generations_.At(interval.end), kNever + 1);
-  Asking& other = goroutines_.Of(waker).data;
-  const bool answers = other.asker == interval.goroutine && other.is_asked >= generation;
-  // Otherwise it may answer a question of an earlier generation.
-  if (!answers && other.known >= generation) {
-    other.asks = interval.end;
-    waiter.is_asked = interval.end;
-    waiter.asker = waker;
+  bool awaits_answer = waiter.asks >= since && IsBefore(waiter.asks_at, interval.stack);
+  const Cause& end = interval.ended_by;
+  if (end.kind == CauseKind::kGoroutine) {
+    // Of several that it asked, or that asked one, only the last is known.
+    const Asking& other = goroutines_.Of(end.goroutine).data;
+    awaits_answer &= generations_.HasWhole(interval) &&
+                     (waiter.asked == end.goroutine ||
+                      (other.asker == interval.goroutine && other.is_asked >= since));
+  } else {
+    awaits_answer &= end.kind == CauseKind::kTimer;
   }
-  return answers && other.is_asked >= since;
+  if (generations_.HasWhole(interval)) Ask(end, interval, interval.end);
+  goroutines_.Of(interval.goroutine).data.wait_end = interval.end;
+  return awaits_answer;
 }
 
-void AskedWaits::Merge(AskedWaits& next) {
+void AskedWaits::Ask(const Cause& asker, const GoInterval& asked, int64_t time) {
+  if (asker.kind != CauseKind::kGoroutine) return;
+  Asking& one = goroutines_.Of(asked.goroutine).data;
+  one.is_asked = time;
+  one.asker = asker.goroutine;
+  Asking& other = goroutines_.Of(asker.goroutine).data;
+  if (time < other.asks) return;
+  other.asks = time;
+  other.asked = asked.goroutine;
+  other.asks_at = asker.stack;
+}
+
+bool AskedWaits::IsBefore(StackId first, StackId second) const {
+  const absl::Span<const FrameId> a = interner_.Frames(first);
+  const absl::Span<const FrameId> b = interner_.Frames(second);
+  for (size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {
+    const InternedFrame one = interner_.FrameWithIds(a[a.size() - i]);
+    const InternedFrame other = interner_.FrameWithIds(b[b.size() - i]);
+    if (one.func != other.func) return true;
+    if (one.line != other.line) return one.line < other.line;
+  }
+  return true;
+}
+
+void AskedWaits::Merge(AskedWaits& next, const InternerMap& ids) {
   generations_.Merge(next.generations_);
-  goroutines_.Merge(next.goroutines_, [](Asking*) {});
+  goroutines_.Merge(next.goroutines_, [&](Asking* data) { data->asks_at = ids(data->asks_at); });
 }
 
 }  // namespace gotrace::internal

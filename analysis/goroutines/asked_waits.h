@@ -17,17 +17,21 @@
 namespace gotrace::internal {
 
 // Tells goroutines that wait for an answer from those that wait for work, for some time, or for a
-// quiet moment. A goroutine asks another one when it creates it, or when it wakes it up from a
-// receive or select, unless that one had asked it: then it answers. It waits for the answer if it
-// asked since its last receive or select.
+// quiet moment. A goroutine may ask another one when it creates it, or when it wakes it up from a
+// receive or select. It waits for the answer if it asked since its last receive or select, and in a
+// line before that of the wait. A worker, which passes on what it has done and then waits for more,
+// has the wait first:
+//
+//   requests <- request     for job := range jobs {
+//   answer := <-answers       results <- do(job)
 //
 // This is known only where it happens in one generation of the trace, so that it does not depend on
-// where the trace is cut: the question, the answer, and how the goroutine began or what its last
-// receive waited for. A wait that a timer ended may end in a later generation.
+// where the trace is cut. A wait that a timer ended may end in a later generation.
 class AskedWaits {
  public:
   explicit AskedWaits(Interner* interner)
-      : receive_(interner->InternString("chan receive")),
+      : interner_(*interner),
+        receive_(interner->InternString("chan receive")),
         select_(interner->InternString("select")) {}
 
   // Call it with all events, before the intervals that they end.
@@ -41,25 +45,33 @@ class AskedWaits {
   bool Add(const GoInterval& interval);
 
   // Continues with `next`, which received the following part of the trace.
-  void Merge(AskedWaits& next);
+  void Merge(AskedWaits& next, const InternerMap& ids);
 
  private:
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
 
   // What is known of a goroutine. Times are those of the last one of each.
   struct Asking {
-    int64_t asks = kNever;      // When it asked another one.
+    int64_t asks = kNever;  // When it asked `asked`, and where.
+    GoId asked = GoId::kNone;
+    StackId asks_at = StackId::kNone;
     int64_t is_asked = kNever;  // When `asker` asked it.
     GoId asker = GoId::kNone;
     int64_t wait_end = kNever;  // When a receive or select ended.
-    // Since when it is known who asks it: its creation, or the end of a receive or select.
-    int64_t known = kNever;
 
     void Add(const Asking& later);
   };
 
   bool AddWait(const GoInterval& interval);
 
+  // One goroutine asks another one, by creating it or by ending its wait.
+  void Ask(const Cause& asker, const GoInterval& asked, int64_t time);
+
+  // Returns whether a goroutine comes to the first place before it comes to the second one: in the
+  // innermost function in which both are, its line is the smaller one, or the same.
+  bool IsBefore(StackId first, StackId second) const;
+
+  const Interner& interner_;
   const StringId receive_;
   const StringId select_;
   GenerationTimes generations_;

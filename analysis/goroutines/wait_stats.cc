@@ -143,7 +143,7 @@ void WaitStats::Impl::AddEvents(absl::Span<const Event> events) {
 
 void WaitStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   sums_.Merge(next.sums_, ids);
-  asked_.Merge(next.asked_);
+  asked_.Merge(next.asked_, ids);
   holder_sums_.Merge(next.holder_sums_, recent_.Merge(next.recent_, ids));
 }
 

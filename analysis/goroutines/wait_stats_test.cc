@@ -273,6 +273,16 @@ class Waits {
     return text;
   }
 
+  // Returns in how many waits the goroutine waited for an answer.
+  uint64_t Asked(int64_t g) {
+    const std::unique_ptr<AnalysisSink> sink = Run();
+    uint64_t asked = 0;
+    for (const WaitGroup& group : StatsOf(*sink).groups()) {
+      if (group.goroutines[0] == GoId{g}) asked += group.asked;
+    }
+    return asked;
+  }
+
   // Returns the rows without the last numbers.
   std::string Text() {
     const std::unique_ptr<AnalysisSink> sink = Run();
@@ -552,6 +562,31 @@ TEST(WaitStats, KnowWhoWaitsForAnAnswer) {
                                  group.durations.sum(), " ", group.asked));
   }
   EXPECT_EQ(absl::StrJoin(found, ", "), "timer 2 110 1, goroutine 1 4 1");
+}
+
+// Goroutine 1 wakes goroutine 2 up, waits, and is woken up by it, three times in one generation.
+// The lines of its wake and its wait say which of the two asks.
+TEST(WaitStats, KnowWhoAsksByTheOrderOfLines) {
+  const auto asked_by = [](const std::vector<StackFrame>& wake,
+                           const std::vector<StackFrame>& receive) {
+    const StackFrame other[] = {{9, "runtime.selectgo", "", 1}, {8, "main.other", "a.go", 90}};
+    Waits waits;
+    for (int64_t time = 10; time < 100; time += 30) {
+      waits.Wait(2, time, "select", other);
+      waits.Wake(2, time + 5, 1, wake);
+      waits.Start(2, time + 6);
+      waits.Wait(1, time + 7, "chan receive", receive);
+      waits.Wake(1, time + 20, 2, other);
+      waits.Start(1, time + 21);
+    }
+    return waits.Asked(1);
+  };
+  const auto in_one = [](absl::string_view call, uint64_t line) {
+    return std::vector<StackFrame>{{5, call, "", 1}, {6, "main.one", "a.go", line}};
+  };
+  EXPECT_EQ(asked_by(in_one("runtime.chansend1", 4), in_one("runtime.chanrecv1", 5)), 3);
+  EXPECT_EQ(asked_by(in_one("main.ask", 4), in_one("runtime.chanrecv1", 4)), 3);
+  EXPECT_EQ(asked_by(in_one("runtime.chansend1", 5), in_one("runtime.chanrecv1", 4)), 0);
 }
 
 // Places of the program come before those of other modules, and these before the standard library.

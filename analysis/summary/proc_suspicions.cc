@@ -304,6 +304,7 @@ bool IsProcRaised(const Suspicion& candidate, const TraceSummary& summary) {
     case SuspicionKind::kSyscalls:
     case SuspicionKind::kTimeouts:
     case SuspicionKind::kPool:
+    case SuspicionKind::kAnswers:
     case SuspicionKind::kLeak:
     case SuspicionKind::kIo:
     case SuspicionKind::kPolling:

@@ -39,6 +39,7 @@ constexpr double kDeadlineShare = 0.5;  // kTimeouts: of the waits, ended by a d
 constexpr double kAskedShare = 0.5;     // kTimeouts: of the waits, for an answer; also of others.
 constexpr double kAnsweredShare = 0.2;  // kTimeouts: of all waits there, ended by an answer.
 constexpr double kPeerShare = 0.5;      // kPool: of the time, ended by goroutines like them.
+constexpr double kWaitedShare = 0.5;    // kAnswers: of their time, in which they only waited.
 constexpr double kBusyShare = 0.8;      // kPool: of the Ps' time, above which there are too few.
 constexpr double kKnownShare = 0.5;     // kIo: of what this program answers, what is known.
 constexpr double kSlowShare = 0.5;      // kIo: of that, sleeps, calls and waits for the network.
@@ -49,8 +50,9 @@ constexpr uint64_t kMinPoolUsers = 3;
 // nothing to wait for.
 constexpr uint64_t kSlowCall = 100'000;
 
-// kIo: the median of waits for answers of this program from which these are slow. Those of servers
-// that have nothing to wait for take up to a millisecond with their client in the same program.
+// kIo, kAnswers: the median of waits for answers of this program from which these are slow. Those
+// of servers that have nothing to wait for take up to a millisecond with their client in the same
+// program.
 constexpr uint64_t kSlowAnswer = 3'000'000;
 
 // Two waits for the same time differ by as much as it takes to run again.
@@ -114,6 +116,14 @@ bool IsSlowAnswer(const Suspicion& s) {
          IsShare(s.own, kSlowShare, s.peers);
 }
 
+// Whether goroutines asked others, which did nothing but wait until they answered.
+bool AreIdleAnswers(const Suspicion& s) {
+  const auto count = static_cast<double>(s.lost.count());
+  return s.lost.Quantile(0.5) >= kSlowAnswer &&
+         static_cast<double>(s.asked) >= kAskedShare * count &&
+         IsShare(s.own, kWaitedShare, s.Cost());
+}
+
 // Whether goroutines wait for what others like them have, and not for a P to use it on.
 bool IsPool(const Suspicion& s, const TraceSummary& summary) {
   const auto peers = static_cast<double>(s.lost.sum());
@@ -155,12 +165,19 @@ class Candidates {
   void AddChannelWaits(const WaitGroup& group);
   void AddPoolWaits(const WaitGroup& group);
   void AddHolder(const WaitHolder& holder);
+  // Whether goroutines waited there for something that no other goroutine was about.
+  bool OnlyWaits(const WaitHolder& holder) const;
   void AddTask(const WaitTask& task);
   // Returns the candidate for what goroutines that started in a function wait for in a place.
   Candidate& PoolIn(WaitObject object, StringId reason, StringId start, const WaitPlace& place) {
     const bool has_reason = object == WaitObject::kChannel;
     return Of(SuspicionKind::kPool, has_reason ? reason : StringId::kEmpty, start, place,
               /*by_line=*/true);
+  }
+  // Returns the candidate for what goroutines wait for in a channel or select, to be answered.
+  Suspicion& AnswersIn(const WaitPlace& place) {
+    return Of(SuspicionKind::kAnswers, StringId::kEmpty, StringId::kEmpty, place, /*by_line=*/true)
+        .suspicion;
   }
   // Returns the candidate for a lock that goroutines wait for in a place.
   Suspicion& LockIn(const WaitPlace& place) {
@@ -258,6 +275,12 @@ void Candidates::AddChannelWaits(const WaitGroup& group) {
   }
   timeouts.others.Merge(group.durations);
   timeouts.answered += group.asked;
+  if (key.end == WaitEnd::kGoroutine && key.object != WaitObject::kCond) {
+    Suspicion& answers = AnswersIn(key.place);
+    answers.reason = Text(key.reason);
+    answers.asked += group.asked;
+    AddLost(group, &answers);
+  }
   AddPoolWaits(group);
 }
 
@@ -280,6 +303,18 @@ void Candidates::AddHolder(const WaitHolder& holder) {
           ? LockIn(holder.place)
           : PoolIn(holder.object, holder.reason, holder.start, holder.place).suspicion;
   suspicion.culprits.push_back(CulpritOf(holder, interner_));
+  if (holder.object != WaitObject::kChannel && holder.object != WaitObject::kSelect) return;
+  Suspicion& answers = AnswersIn(holder.place);
+  answers.culprits.push_back(CulpritOf(holder, interner_));
+  if (OnlyWaits(holder)) AddTime(holder.time, &answers.own);
+}
+
+bool Candidates::OnlyWaits(const WaitHolder& holder) const {
+  if (holder.state == GoState::kSyscall) return true;
+  // A path goes on where a goroutine ended a wait, so a timer ended these receives and selects.
+  constexpr absl::string_view kReasons[] = {"sleep", "network", "chan receive", "select"};
+  return holder.state == GoState::kWaiting &&
+         absl::c_linear_search(kReasons, interner_.String(holder.doing));
 }
 
 void Candidates::AddTask(const WaitTask& task) {
@@ -367,6 +402,8 @@ bool IsRaised(const Suspicion& candidate, const TraceSummary& summary) {
              candidate.lost.sum() >= kSlowCall * candidate.lost.count();
     case SuspicionKind::kTimeouts:
       return has_many && AreTimeouts(candidate);
+    case SuspicionKind::kAnswers:
+      return has_many && AreIdleAnswers(candidate);
     case SuspicionKind::kPool:
       // Workers that others wait for.
       if (candidate.function.empty()) return IsPathRaised(candidate, summary);

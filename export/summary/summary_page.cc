@@ -536,6 +536,10 @@ std::string SuspicionText(const Suspicion& s, const TraceSummary& summary) {
                           s.reason, ") in ", place, ", in ", count,
                           " waits, for other goroutines of the same function.",
                           CulpritsText("Held by", s, TimeOf(s.culprits)));
+    case SuspicionKind::kAnswers:
+      return absl::StrCat(count, " waits (", s.reason, ") for the answer of another goroutine in ",
+                          place, ": ", cost, ", p50 ", p50, ", up to ", max, ".",
+                          CulpritsText("Answered by", s, s.Cost()), VictimsText(s));
     case SuspicionKind::kLeak:
       return absl::StrCat(count, " goroutines of ", NameOrUnknown(s.start), " have been blocked (",
                           s.reason, ") in ", place, " for up to ", max, ", ", s.grown,

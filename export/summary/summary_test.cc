@@ -49,7 +49,7 @@ TraceSummary Summarize(const std::string& name) {
 
 TEST(SummaryStats, AreTheSameHoweverTheTraceIsCut) {
   std::vector<std::string> names = {"../diagnosis/polling.trace", "../diagnosis/imbalance.trace",
-                                    "../diagnosis/straggler.trace"};
+                                    "../diagnosis/straggler.trace", "../diagnosis/answers.trace"};
   for (const TestTrace& test : TestTraces()) names.emplace_back(test.name);
   for (const std::string& name : names) {
     SCOPED_TRACE(name);
@@ -759,6 +759,7 @@ struct Diagnosis {
   double cost = 0;
 };
 const Diagnosis kDiagnoses[] = {
+    {"answers", "answers", "mostly select in main.batcher main.go:22", 7.196},
     {"assists", "assists gc stopped", "most in main.tree main.go:21"},
     {"fewps", "few-ps", "99.3% busy, GOMAXPROCS 2"},
     {"forkjoin", "", ""},

@@ -61,6 +61,7 @@ std::string CommandFor(const Suspicion& suspicion) {
     case SuspicionKind::kSyscalls:
     case SuspicionKind::kTimeouts:
     case SuspicionKind::kPool:
+    case SuspicionKind::kAnswers:
     case SuspicionKind::kLeak:
     case SuspicionKind::kIo:
     case SuspicionKind::kPolling:

@@ -107,9 +107,9 @@ struct WaitGroup {
   uint64_t clipped = 0;  // How many began before the trace or window, or ended after it.
 
   // In how many of the receives and selects the goroutine waited for an answer: since its last one
-  // it had created another goroutine, or had woken one up from a receive or select. Counts those
-  // that a timer ended, or the goroutine that had been asked, as far as this happened in one
-  // generation of the trace.
+  // it had created another goroutine, or had woken one up from a receive or select, in a line
+  // before that of the wait. Counts those that a timer ended, or the goroutine that had been asked,
+  // as far as this happened in one generation of the trace.
   uint64_t asked = 0;
 
   // The smallest ids of different goroutines that waited; the rest is kNone.
