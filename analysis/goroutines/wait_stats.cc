@@ -203,8 +203,10 @@ void WaitStats::Impl::SetEnd(const GoInterval& interval, const StackPlace& place
   } else if (waker.is_deadline) {
     key->end = WaitEnd::kDeadline;
   } else {
-    const bool is_peer = waker.start != StringId::kEmpty && waker.start == place.start &&
-                         interval.ended_by.goroutine != interval.goroutine;
+    // Connections are often given back by goroutines of the library.
+    const bool is_peer = (place.awaits_connection && waker.returns_connection) ||
+                         (waker.start != StringId::kEmpty && waker.start == place.start &&
+                          interval.ended_by.goroutine != interval.goroutine);
     key->end = is_peer ? WaitEnd::kPeer : WaitEnd::kGoroutine;
     key->waker = waker.place.function;
     if (absl::StartsWith(interner_.String(waker.place.library), "sync.")) {

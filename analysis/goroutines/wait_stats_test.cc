@@ -505,10 +505,25 @@ TEST(WaitStats, KnowWhatEndedChannelWaits) {
   waits.Wake(8, 60, 1, deadline);
   waits.Wait(9, 100, "select", select);
   waits.Wake(9, 130, 1, worker);
+  const StackFrame connection[] = {{1, "runtime.selectgo", "", 1},
+                                   {2, "net/http.(*Transport).getConn", "", 2},
+                                   {3, "main.load", "a.go", 5}};
+  const StackFrame give_back[] = {{1, "net/http.(*Transport).tryPutIdleConn", "", 1},
+                                  {2, "net/http.(*persistConn).readLoop", "", 2}};
+  const StackFrame dial[] = {{1, "net/http.(*wantConn).tryDeliver", "", 1},
+                             {2, "net/http.(*Transport).dialConnFor", "", 2}};
+  waits.Wait(2, 200, "select", connection);
+  waits.Wake(2, 220, 1, give_back);
+  waits.Wait(3, 300, "select", connection);
+  waits.Wake(3, 310, 1, dial);
   EXPECT_EQ(waits.Text(),
             "main.get: chan receive chan: main.get a.go:3 <- timer: 1 100\n"
             "main.call: select select: main.call a.go:4 <- deadline: 1 50\n"
-            "main.call: select select: main.call a.go:4 <- runtime: 1 30\n");
+            "main.call: select select: main.call a.go:4 <- runtime: 1 30\n"
+            "main.load: select select: main.load a.go:5 -> net/http.(*Transport).getConn <- "
+            "net/http.(*Transport).tryPutIdleConn peer: 1 20\n"
+            "main.load: select select: main.load a.go:5 -> net/http.(*Transport).getConn <- "
+            "net/http.(*wantConn).tryDeliver goroutine: 1 10\n");
 }
 
 // Goroutine 1 asks others, of which one answers, and one does not until a timer ends the wait in

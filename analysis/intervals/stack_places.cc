@@ -70,6 +70,13 @@ constexpr absl::string_view kInputCalls[] = {
 // The functions in which goroutines wait for the garbage collector.
 constexpr absl::string_view kGcCalls[] = {"runtime.gcStart", "runtime.gcAssistAlloc"};
 
+// The functions of package net/http and database/sql in which goroutines wait for a connection, and
+// those in which one is given back. That of net/http also waits for new ones.
+constexpr absl::string_view kConnectionWaits[] = {"net/http.(*Transport).getConn",
+                                                  "database/sql.(*DB).conn"};
+constexpr absl::string_view kConnectionReturns[] = {"net/http.(*Transport).tryPutIdleConn",
+                                                    "database/sql.(*DB).putConn"};
+
 // Whether a function in which a goroutine starts says little about what it does: main.main, and
 // functions that the compiler names, such as main.main.func1 and main.serve.gowrap2.
 bool SaysLittle(absl::string_view function) {
@@ -140,6 +147,8 @@ StackPlace StackPlaces::Find(StackId stack) const {
     found.is_system |= absl::StartsWith(frame.func, "net/http/pprof.");
     found.awaits_input |= StartsWithAny(frame.func, kInputCalls);
     found.is_in_gc |= StartsWithAny(frame.func, kGcCalls);
+    found.awaits_connection |= absl::c_linear_search(kConnectionWaits, frame.func);
+    found.returns_connection |= StartsWithAny(frame.func, kConnectionReturns);
     reads |= frame.func == "net.(*conn).Read";
     handles |= frame.func == "net/http.serverHandler.ServeHTTP";
     // The function that cgo makes for a call of C stands for C.

@@ -41,6 +41,10 @@ struct StackPlace {
   bool is_connection = false;
   bool awaits_request = false;
 
+  // Whether it waits for a connection of a pool of the standard library, or gives one back.
+  bool awaits_connection = false;
+  bool returns_connection = false;
+
   // Whether the stack is in a call that waits for input, for another process or for a signal.
   bool awaits_input = false;
 };

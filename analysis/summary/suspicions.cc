@@ -44,7 +44,10 @@ constexpr double kBusyShare = 0.8;      // kPool: of the Ps' time, above which t
 constexpr double kKnownShare = 0.5;     // kIo: of what this program answers, what is known.
 constexpr double kSlowShare = 0.5;      // kIo: of that, sleeps, calls and waits for the network.
 constexpr double kLateShare = 0.5;      // kStraggler: of the time that all batches took.
-constexpr uint64_t kMinPoolUsers = 3;
+
+// kPool, kAnswers: so many goroutines wait.
+constexpr uint64_t kMinUsers = 3;
+static_assert(kMinUsers <= WaitGroup::kGoroutines);
 
 // kSyscalls: the mean length from which calls are slow. Programs that are made of fast ones have
 // nothing to wait for.
@@ -116,10 +119,11 @@ bool IsSlowAnswer(const Suspicion& s) {
          IsShare(s.own, kSlowShare, s.peers);
 }
 
-// Whether goroutines asked others, which did nothing but wait until they answered.
+// Whether goroutines asked others, which did nothing but wait until they answered. A single one may
+// wait for its workers.
 bool AreIdleAnswers(const Suspicion& s) {
   const auto count = static_cast<double>(s.lost.count());
-  return s.lost.Quantile(0.5) >= kSlowAnswer &&
+  return s.goroutines >= kMinUsers && s.lost.Quantile(0.5) >= kSlowAnswer &&
          static_cast<double>(s.asked) >= kAskedShare * count &&
          IsShare(s.own, kWaitedShare, s.Cost());
 }
@@ -129,7 +133,7 @@ bool IsPool(const Suspicion& s, const TraceSummary& summary) {
   const auto peers = static_cast<double>(s.lost.sum());
   const auto others = static_cast<double>(s.others.sum());
   const auto busy = static_cast<double>(summary.procs.Running());
-  return s.goroutines >= kMinPoolUsers && peers >= kPeerShare * (peers + others) &&
+  return s.goroutines >= kMinUsers && peers >= kPeerShare * (peers + others) &&
          ShareOf(busy, static_cast<double>(summary.procs.Total())) < kBusyShare;
 }
 
@@ -156,6 +160,12 @@ class Candidates {
   struct Candidate {
     Suspicion suspicion;
     absl::flat_hash_set<GoId> goroutines;  // All, or at least WaitGroup::kGoroutines of them.
+
+    void AddGoroutines(const WaitGroup& group) {
+      for (const GoId id : group.goroutines) {
+        if (id != GoId::kNone) goroutines.insert(id);
+      }
+    }
   };
   // A function in which goroutines are blocked, for kLeak: where they started, the reason, and the
   // place.
@@ -175,9 +185,8 @@ class Candidates {
               /*by_line=*/true);
   }
   // Returns the candidate for what goroutines wait for in a channel or select, to be answered.
-  Suspicion& AnswersIn(const WaitPlace& place) {
-    return Of(SuspicionKind::kAnswers, StringId::kEmpty, StringId::kEmpty, place, /*by_line=*/true)
-        .suspicion;
+  Candidate& AnswersIn(const WaitPlace& place) {
+    return Of(SuspicionKind::kAnswers, StringId::kEmpty, StringId::kEmpty, place, /*by_line=*/true);
   }
   // Returns the candidate for a lock that goroutines wait for in a place.
   Suspicion& LockIn(const WaitPlace& place) {
@@ -276,10 +285,11 @@ void Candidates::AddChannelWaits(const WaitGroup& group) {
   timeouts.others.Merge(group.durations);
   timeouts.answered += group.asked;
   if (key.end == WaitEnd::kGoroutine && key.object != WaitObject::kCond) {
-    Suspicion& answers = AnswersIn(key.place);
-    answers.reason = Text(key.reason);
-    answers.asked += group.asked;
-    AddLost(group, &answers);
+    Candidate& answers = AnswersIn(key.place);
+    answers.suspicion.reason = Text(key.reason);
+    answers.suspicion.asked += group.asked;
+    answers.AddGoroutines(group);
+    AddLost(group, &answers.suspicion);
   }
   AddPoolWaits(group);
 }
@@ -289,9 +299,7 @@ void Candidates::AddPoolWaits(const WaitGroup& group) {
   if (key.end != WaitEnd::kPeer && key.end != WaitEnd::kGoroutine) return;
   Candidate& pool = PoolIn(key.object, key.reason, key.start, key.place);
   pool.suspicion.reason = Text(key.reason);
-  for (const GoId id : group.goroutines) {
-    if (id != GoId::kNone) pool.goroutines.insert(id);
-  }
+  pool.AddGoroutines(group);
   if (key.end == WaitEnd::kPeer) return AddLost(group, &pool.suspicion);
   pool.suspicion.others.Merge(group.durations);
 }
@@ -304,7 +312,7 @@ void Candidates::AddHolder(const WaitHolder& holder) {
           : PoolIn(holder.object, holder.reason, holder.start, holder.place).suspicion;
   suspicion.culprits.push_back(CulpritOf(holder, interner_));
   if (holder.object != WaitObject::kChannel && holder.object != WaitObject::kSelect) return;
-  Suspicion& answers = AnswersIn(holder.place);
+  Suspicion& answers = AnswersIn(holder.place).suspicion;
   answers.culprits.push_back(CulpritOf(holder, interner_));
   if (OnlyWaits(holder)) AddTime(holder.time, &answers.own);
 }
@@ -376,7 +384,7 @@ std::vector<Suspicion> Candidates::Find() {
     if (suspicion.lost.count() == 0 || (is_small && suspicion.kind != SuspicionKind::kLeak)) {
       continue;
     }
-    suspicion.goroutines = std::min<uint64_t>(candidate.goroutines.size(), kMinPoolUsers);
+    suspicion.goroutines = std::min<uint64_t>(candidate.goroutines.size(), kMinUsers);
     all.push_back(std::move(suspicion));
   }
   return all;

@@ -307,12 +307,13 @@ class SummaryStats::Impl {
     options.filter = FilterOf(window);
     return options;
   }
-  // The suspicions that are about channels need a fifth of the trace in such waits, so that many
-  // are too short to matter.
+  // The suspicions that are about channels and selects need a fifth of the trace in such waits, so
+  // that many are too short to matter.
   static internal::HolderSums::Options FollowedWaits() {
     internal::HolderSums::Options options;
-    for (const WaitObject object : {WaitObject::kMutex, WaitObject::kRWMutex, WaitObject::kCond,
-                                    WaitObject::kWaitGroup, WaitObject::kChannel}) {
+    for (const WaitObject object :
+         {WaitObject::kMutex, WaitObject::kRWMutex, WaitObject::kCond, WaitObject::kWaitGroup,
+          WaitObject::kChannel, WaitObject::kSelect}) {
       options.objects[static_cast<size_t>(object)] = true;
     }
     options.shortest_channel_wait = 20'000;

@@ -534,7 +534,7 @@ std::string SuspicionText(const Suspicion& s, const TraceSummary& summary) {
       if (s.function.empty()) return StageText(s);
       return absl::StrCat("Goroutines of ", NameOrUnknown(s.start), " waited ", cost, " (",
                           s.reason, ") in ", place, ", in ", count,
-                          " waits, for other goroutines of the same function.",
+                          " waits, for what others like them had.",
                           CulpritsText("Held by", s, TimeOf(s.culprits)));
     case SuspicionKind::kAnswers:
       return absl::StrCat(count, " waits (", s.reason, ") for the answer of another goroutine in ",

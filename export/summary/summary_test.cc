@@ -541,7 +541,7 @@ TEST(Suspicions, NameWhatThereIsTooLittleOf) {
   }
   EXPECT_EQ(SuspicionsOf(program.Summarize()),
             "pool: Goroutines of main.handle waited 400 ms (chan send) in main.withConn "
-            "main.go:8, in 20 waits, for other goroutines of the same function. Held by "
+            "main.go:8, in 20 waits, for what others like them had. Held by "
             "main.handle (100.0%), mostly running up to main.withConn main.go:9 "
             "(100.0%).\n");
 }

@@ -66,7 +66,8 @@ enum class WaitEnd : uint8_t {
   kDeadline,   // The deadline of a context.
   kNetwork,    // The network.
   kRuntime,    // The runtime.
-  kPeer,       // Another goroutine that started in the same function.
+  kPeer,       // Another goroutine that started in the same function; or one that gave back a
+               // connection of package net/http or database/sql, for which it waited.
   kGoroutine,  // Any other goroutine of the program.
 };
 
