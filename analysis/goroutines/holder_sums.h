@@ -33,8 +33,8 @@ class HolderSums {
     std::string start = {};   // Of goroutines that started there: see WaitStats::Options.
     StackFilter stacks = {};  // In these stacks.
 
-    // There may be many waits for channels, and in selects. Shorter ones are not followed, and others for as many
-    // steps.
+    // There may be many waits for channels, and in selects. Shorter ones are not followed, and
+    // others for as many steps.
     int64_t shortest_channel_wait = 0;
     int channel_steps = RecentStates::kMaxSteps;
   };
