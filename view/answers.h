@@ -138,6 +138,8 @@ class Answers {
   absl::Status ForEachPiece(const LaneId& lane, size_t n,
                             const std::function<void(const LanePiece& piece)>& use) const;
   absl::StatusOr<GoroutineIntervals> IntervalsOf(GoId goroutine, size_t n) const;
+  // Appends the functions in stacks whose names contain a text, the shortest ones first.
+  void AppendFunctions(absl::string_view text, size_t most, JsonWriter* json) const;
   void AppendStack(const Interner& interner, StackId stack, JsonWriter* json) const;
   void AppendPlace(absl::string_view key, const LaneId& lane, std::optional<int64_t> at,
                    JsonWriter* json) const;

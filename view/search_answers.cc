@@ -1,5 +1,8 @@
 // Searches for a text in names and messages.
 #include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
@@ -8,6 +11,27 @@
 #include "view/answers.h"
 
 namespace gotrace::internal::view {
+
+void Answers::AppendFunctions(absl::string_view text, size_t most, JsonWriter* json) const {
+  std::vector<bool> is_known(interner().string_count());
+  std::vector<absl::string_view> names;
+  for (size_t i = 0; i < interner().frame_count(); ++i) {
+    const StringId function = interner().FrameWithIds(static_cast<FrameId>(i)).func;
+    if (is_known[static_cast<size_t>(function)]) continue;
+    is_known[static_cast<size_t>(function)] = true;
+    const absl::string_view name = interner().String(function);
+    if (!name.empty() && ContainsIgnoringCase(name, text)) names.push_back(name);
+  }
+  const size_t count = std::min(most, names.size());
+  std::partial_sort(names.begin(), names.begin() + static_cast<ptrdiff_t>(count), names.end(),
+                    [](absl::string_view a, absl::string_view b) {
+                      return std::pair(a.size(), a) < std::pair(b.size(), b);
+                    });
+  json->Key("functions");
+  json->BeginArray();
+  for (size_t i = 0; i < count; ++i) json->Value(names[i]);
+  json->EndArray();
+}
 
 absl::Status Answers::AnswerSearch(const ViewRequest& request, JsonWriter* json) const {
   const std::string* const text = request.Find("text");
@@ -28,6 +52,8 @@ absl::Status Answers::AnswerSearch(const ViewRequest& request, JsonWriter* json)
   json->EndArray();
 
   const std::optional<LaneId> lane = ReadLaneId(*text);
+  AppendFunctions(*text, most, json);
+
   json->Key("goroutines");
   json->BeginArray();
   if (lane.has_value()) {

@@ -211,6 +211,9 @@ TEST(TraceView, FindsFunctionsLanesAndTasks) {
   const OpenedView opened("go1.27-annotations.trace");
   const JsonValue groups = opened.Ask("search?text=MAIN.main");
   EXPECT_FALSE(groups.Find("groups")->elements.empty());
+  const JsonValue functions = opened.Ask("search?text=GOPARK&limit=2");
+  ASSERT_EQ(functions.Find("functions")->elements.size(), 2);
+  EXPECT_EQ(functions.Find("functions")->elements[0].text, "runtime.gopark");
   const JsonValue lane = opened.Ask("search?text=g:1");
   EXPECT_EQ(TextOf(lane.Find("goroutines")->elements.at(0), "name"), "main.main");
   const JsonValue task = opened.Ask("search?text=across");

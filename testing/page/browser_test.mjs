@@ -218,6 +218,19 @@ for (const trace of traces) {
     await settle(page);
     assert.ok(await page.locator('#found').isVisible());
     await page.keyboard.press('Escape');
+    const inStacks = '#found h2:text-is("In stacks") + button';
+    await page.keyboard.press('/');
+    await page.keyboard.type('runtime.');
+    await page.waitForTimeout(400);
+    await settle(page);
+    if (await page.locator(inStacks).count()) {
+      await page.locator(inStacks).dispatchEvent('mousedown');
+      const {view, params} = await state(page);
+      assert.equal(view, 'profile');
+      assert.match(params['profile.find'], /^runtime\./);
+      await settle(page);
+      await page.keyboard.press('Escape');
+    }
     await page.keyboard.press('?');
     assert.ok(await page.locator('#help').isVisible());
     await page.keyboard.press('?');

@@ -184,6 +184,7 @@ void Collector::AddTables() {
     AddInWindow(path);
     AddInWindow(path, "each");
   }
+  AddInWindow("tasks", "each&sort=duration&top=1");
   AddInWindow("locks");
   for (const char* const more : {"", "by=func", "by=stack"}) AddInWindow("latency", more);
   waits_ = AddInWindow("latency", "worst=100");

@@ -162,6 +162,7 @@ export interface TaskLanes {
 }
 
 export interface Search {
+  functions: string[];
   groups: {id: string, name: string, goroutines: number}[];
   goroutines: {id: string, name: string, at: number}[];
   tasks: {task: number, type: string, at: number, duration: number}[];

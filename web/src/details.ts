@@ -19,6 +19,9 @@ const KINDS: Record<string, string> = {
   syscall: 'The end of a syscall',
 };
 
+/** So many goroutines are named that ran while another one waited for a P. */
+const RAN_MEANWHILE = 6;
+
 /** A file's last two parts, which tell most files apart. */
 export function shortFile(file: string): string {
   return file.split('/').slice(-1)[0] ?? file;
@@ -240,6 +243,7 @@ export class Details {
             null,
         this.cause('Begun by', span.begun_by, span.begin),
         this.cause('Ended by', span.ended_by, span.end),
+        span.state === 'runnable' ? this.ranMeanwhile(span) : null,
         span.wakes?.length ?
             [
               h('hr'), h('h2', null, `Woke or created ${count(span.wakes.length)}`),
@@ -280,6 +284,34 @@ export class Details {
           ['[ ]', 'previous, next span'], ['u', 'who began it'], ['e', 'who ended it'],
           ['o', 'whom it woke'], ['f', 'fit'], ['p', 'pin']
         ]));
+  }
+
+  /** Who ran while a goroutine waited for a P, most first. Comes later. */
+  private ranMeanwhile(span: Span): HTMLElement {
+    const box = h('div', null);
+    this.app.requests
+        .json<CommandAnswer>(
+            'goroutines',
+            [
+              ['from', span.begin], ['to', span.end], ['each', true], ['sort', 'running'],
+              ['top', RAN_MEANWHILE]
+            ])
+        .then((answer) => {
+          const rows = ((answer['goroutines'] ?? []) as Row[])
+                           .filter((r) => r['g'] !== span.goroutine && Number(r['running_ns']) > 0);
+          if (!rows.length) return;
+          append(box, [
+            h('hr'), h('h2', null, 'Ran meanwhile'),
+            ...rows.map(
+                (r) => h(
+                    'div', {class: 'frame'},
+                    this.place(
+                        `g:${r['g']}`, span.begin, `G ${r['g']} ${String(r['name'] ?? '')}`.trim()),
+                    h('span', {class: 'dim'}, duration(Number(r['running_ns'])))))
+          ]);
+        })
+        .catch(() => {});
+    return box;
   }
 
   private laneText(lane: string): string {

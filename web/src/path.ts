@@ -2,7 +2,7 @@
 // add up to.
 
 import {CommandAnswer, MAX_ROWS, Piece, Row} from './answers';
-import {App, showPlace, sinceBegin, ViewPart} from './app';
+import {App, showPlace, sinceBegin, ViewPart, windowParams} from './app';
 import {STATE_NAMES} from './colors';
 import {pathShares} from './details';
 import {h, replace, stateMark} from './dom';
@@ -25,6 +25,8 @@ export class PathView implements ViewPart {
   private requested = '';
   private types: {tasks: string[], regions: string[]}|null = null;
   private pieces: Piece[]|null = null;
+  /** The longest task of a window, whose path is shown while nothing is selected. */
+  private longest: {request: string, task: string|null} = {request: '', task: null};
 
   constructor(private readonly app: App) {
     this.table = new Table(app, {view: 'path', columns: PIECES}, this.pane);
@@ -42,14 +44,30 @@ export class PathView implements ViewPart {
     const of = state.path ??
         (state.task ? `task:${state.task}` :
              state.lane?.startsWith('g:') ? state.lane :
-                                            null);
+                                            this.longest.task);
     if (!of) return null;
     const [kind, id] = of.split(':') as [string, string];
     return [[kind === 'task' ? 'task' : 'g', id]];
   }
 
+  private async findLongest(state: State) {
+    const params: Params = [
+      ...windowParams(state, this.app.trace.duration), ['each', true], ['sort', 'duration'],
+      ['top', 1]
+    ];
+    const request = `${requestText('tasks', params)} ${this.app.requests.complete}`;
+    if (request === this.longest.request) return;
+    this.longest = {request, task: null};
+    const answer = await this.app.requests.json<CommandAnswer>('tasks', params).catch(() => null);
+    const task = ((answer?.['tasks'] ?? []) as Row[])[0];
+    if (request !== this.longest.request || !task) return;
+    this.longest.task = String(task['task']);
+    this.update(this.app.store.state, null);
+  }
+
   update(state: State, before: State|null) {
     void this.loadTypes();
+    void this.findLongest(state);
     const params = this.params(state);
     const key = params ? `${requestText('path', params)} ${this.app.requests.complete}` : '-';
     this.drawTools(state, params);
@@ -155,8 +173,10 @@ export class PathView implements ViewPart {
 
   private drawTools(state: State, params: Params|null) {
     const sum = state.params['path.sum'] ?? '';
+    const is_selected = state.path || state.task || state.lane?.startsWith('g:');
     const of = params && !sum ?
-        `${params[0]![0] === 'task' ? 'Task' : 'G'} ${String(params[0]![1])}` :
+        `${params[0]![0] === 'task' ? 'Task' : 'G'} ${String(params[0]![1])}${
+            is_selected ? '' : ', the slowest one'}` :
         null;
     const choose: HTMLSelectElement =
         h('select', {
@@ -175,7 +195,7 @@ export class PathView implements ViewPart {
           class: 'tool',
           onclick: () => this.app.store.set({
             view: 'timeline',
-            path: state.path ?? (state.task ? `task:${state.task}` : state.lane)
+            path: state.path ?? (params![0]![0] === 'task' ? `task:${params![0]![1]}` : state.lane)
           })
         },
                'In the timeline') :

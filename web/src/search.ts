@@ -120,6 +120,12 @@ export class SearchBox {
                                             }))
             ],
             [
+              'In stacks',
+              found.functions.map(
+                  (name) =>
+                      ({text: name, note: 'where it waits', go: () => this.openProfile(name)}))
+            ],
+            [
               'Tasks', found.tasks.map((t) => ({
                                          text: `${t.type} ${t.task}`,
                                          note: duration(t.duration),
@@ -188,6 +194,11 @@ export class SearchBox {
                            h('div', {class: 'note'}, 'Nothing has that in its name.'));
     this.mark();
     this.list.hidden = false;
+  }
+
+  private openProfile(name: string) {
+    const {params} = this.app.store.state;
+    this.app.store.set({view: 'profile', params: {...params, 'profile.find': name}});
   }
 
   private openGroup(id: string) {

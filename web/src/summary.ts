@@ -10,8 +10,8 @@ import {State, View} from './state';
 import {Table} from './table';
 
 /**
- * A line of "Look at": what is suspicious, the command that shows more, and where it is, if it is
- * somewhere.
+ * A line of the suspicions: what is suspicious, the command that shows more, and where it is, if it
+ * is somewhere.
  */
 export interface Suspicion {
   id?: string;
@@ -333,7 +333,7 @@ export class SummaryView implements ViewPart {
         h('div', {class: 'dim'}, [
           `goroutines waited to run for ${duration(s.runnable_ns)} in all`, s.wasted_ns ? `${duration(s.wasted_ns)} of that with idle Ps (${percent(s.wasted_ns, sum)} of their time)` : '',
           s.gc_cycles ? `${plural(s.gc_cycles, 'GC cycle')}, heap up to ${bytes(s.max_heap_bytes)}` : 'no GC cycle'].filter(Boolean).join('; '))),
-      h('section', {class: 'first'}, h('h2', null, 'Look at'), list.length ? h('ul', null, list) : h('div', {class: 'dim'}, 'Nothing stands out in this window.')),
+      h('section', {class: 'first'}, h('h2', null, 'Suspicions'), list.length ? h('ul', null, list) : h('div', {class: 'dim'}, 'Nothing stands out in this window.')),
       table('Latencies', 'latency', withLongest(this.latencies, s.latencies), ['count', 'total_ns', 'p50_ns', 'p99_ns', 'max_ns', 'kind', 'reason'], (row) => {
         const longest = row['longest'] as Row | undefined;
         return longest && typeof longest['begin_ns'] === 'number' ? () => {

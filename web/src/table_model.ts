@@ -36,6 +36,8 @@ const TITLES: Record<string, string> = {
   histogram: 'distribution',
   length_ns: 'length',
   begin_ns: 'begin',
+  pauses_ns: 'pause time',
+  assists_ns: 'assist time',
   longest_pause_ns: 'longest pause',
   counts: 'over time',
   mmu: 'least utilization',

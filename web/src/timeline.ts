@@ -542,6 +542,8 @@ export class Timeline implements ViewPart {
     for (const row of rows) this.drawRow(pen, row, row.y + offset);
     this.drawOverlays(pen, rows, offset);
     context.restore();
+    context.fillStyle = palette.line;
+    context.fillRect(this.left - 1, 0, 1, this.viewHeight);
     for (const row of rows) this.drawName(pen, row, row.y + offset);
     this.drawAxis(pen, axis);
     if (this.measure) this.drawMeasure(pen);
@@ -559,6 +561,10 @@ export class Timeline implements ViewPart {
       case 'section':
         context.fillStyle = palette.soft;
         context.fillRect(this.left, y, scale.width, row.height - 1);
+        break;
+      case 'note':
+        context.fillStyle = palette.bg;
+        context.fillRect(this.left, y, scale.width, row.height);
         break;
       case 'lane': {
         const covers = this.tiles.cover(row.unit, scale.from, scale.to, scale.nsPerPixel);
@@ -689,8 +695,11 @@ export class Timeline implements ViewPart {
       context.textAlign = 'left';
       return textWidth(context, s);
     };
+    // The texts of sections and notes are wider than names.
+    const wide = row.kind === 'section' || row.kind === 'note';
     context.fillStyle = row.kind === 'section' ? palette.soft : palette.bg;
-    context.fillRect(0, y, this.left, row.height - (row.kind === 'section' ? 1 : 0));
+    context.fillRect(
+        0, y, wide ? this.left : this.left - 1, row.height - (row.kind === 'section' ? 1 : 0));
     switch (row.kind) {
       case 'section': {
         triangle(context, 11, middle, row.open, palette.fg);
@@ -745,7 +754,8 @@ export class Timeline implements ViewPart {
           context.fillStyle = palette.select;
           context.fillRect(0, y + 1, 3, row.height - 2);
         }
-        const time = rightText(duration(task.duration), palette.dim);
+        // On a small screen there is room for the name, or for its length.
+        const time = this.left > 130 ? rightText(duration(task.duration), palette.dim) : 0;
         text(
             `${this.tasks.names[task.type] ?? ''} ${task.task}`.trim(), 20, right - time - 8,
             palette.fg);
@@ -809,7 +819,7 @@ export class Timeline implements ViewPart {
     context.textAlign = 'left';
     context.fillStyle = palette.line;
     context.fillRect(0, AXIS - 1, this.width, 1);
-    context.fillRect(this.left - 1, 0, 1, this.viewHeight);
+    context.fillRect(this.left - 1, 0, 1, AXIS);
   }
 
   private drawOverlays(pen: Pen, rows: Row[], offset: number) {
