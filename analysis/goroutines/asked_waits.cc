@@ -18,37 +18,38 @@ void AskedWaits::Asking::Add(const Asking& later) {
   asker = later.asker;
 }
 
-bool AskedWaits::Add(const GoInterval& interval) {
+AskedWaits::Answer AskedWaits::Add(const GoInterval& interval) {
   const bool is_wait = interval.state == GoState::kWaiting &&
                        (interval.reason == receive_ || interval.reason == select_);
-  if (!is_wait && !interval.starts_life && !interval.ends_life) return false;
+  if (!is_wait && !interval.starts_life && !interval.ends_life) return Answer::kNone;
   auto& entry = goroutines_.Begin(interval);
   if (interval.ends_life) {
     goroutines_.End(interval, entry);
-    return false;
+    return Answer::kNone;
   }
   if (is_wait) return AddWait(interval);
   if (generations_.HasWhole(interval)) Ask(interval.begun_by, interval, interval.begin);
-  return false;
+  return Answer::kNone;
 }
 
-bool AskedWaits::AddWait(const GoInterval& interval) {
+AskedWaits::Answer AskedWaits::AddWait(const GoInterval& interval) {
   const Asking& waiter = goroutines_.Of(interval.goroutine).data;
   const int64_t since = std::max({waiter.wait_end, generations_.At(interval.begin), kNever + 1});
-  bool awaits_answer = waiter.asks >= since && IsBefore(waiter.asks_at, interval.stack);
-  const Cause& end = interval.ended_by;
-  if (end.kind == CauseKind::kGoroutine) {
-    // Of several that it asked, or that asked one, only the last is known.
-    const Asking& other = goroutines_.Of(end.goroutine).data;
-    awaits_answer &= generations_.HasWhole(interval) &&
-                     (waiter.asked == end.goroutine ||
-                      (other.asker == interval.goroutine && other.is_asked >= since));
-  } else {
-    awaits_answer &= end.kind == CauseKind::kTimer;
+  const bool is_whole = generations_.HasWhole(interval);
+  Answer answer = Answer::kNone;
+  if (waiter.asks >= since && IsBefore(waiter.asks_at, interval.stack)) {
+    answer = Answer::kAwaited;
+    if (is_whole && interval.ended_by.kind == CauseKind::kGoroutine) {
+      // Of several that it asked, or that asked one, only the last is known.
+      const GoId by = interval.ended_by.goroutine;
+      const Asking& other = goroutines_.Of(by).data;
+      const bool was_asked = other.asker == interval.goroutine && other.is_asked >= since;
+      if (waiter.asked == by || was_asked) answer = Answer::kGiven;
+    }
   }
-  if (generations_.HasWhole(interval)) Ask(end, interval, interval.end);
+  if (is_whole) Ask(interval.ended_by, interval, interval.end);
   goroutines_.Of(interval.goroutine).data.wait_end = interval.end;
-  return awaits_answer;
+  return answer;
 }
 
 void AskedWaits::Ask(const Cause& asker, const GoInterval& asked, int64_t time) {

@@ -40,9 +40,16 @@ class AskedWaits {
     goroutines_.AddEvents(events);
   }
 
-  // Takes the next interval of any goroutine. Returns whether it is a receive or select in which
-  // the goroutine waited for an answer, and either a timer ended it or one that had been asked.
-  bool Add(const GoInterval& interval);
+  // What is known of a wait.
+  enum class Answer : uint8_t {
+    kNone,     // It was for no answer.
+    kAwaited,  // It was for an answer, and something else ended it, such as a timer.
+    kGiven,    // A goroutine that had been asked ended it.
+  };
+
+  // Takes the next interval of any goroutine, and says what is known of it if it is a receive or
+  // select.
+  Answer Add(const GoInterval& interval);
 
   // Continues with `next`, which received the following part of the trace.
   void Merge(AskedWaits& next, const InternerMap& ids);
@@ -62,7 +69,7 @@ class AskedWaits {
     void Add(const Asking& later);
   };
 
-  bool AddWait(const GoInterval& interval);
+  Answer AddWait(const GoInterval& interval);
 
   // One goroutine asks another one, by creating it or by ending its wait.
   void Ask(const Cause& asker, const GoInterval& asked, int64_t time);

@@ -30,13 +30,15 @@ struct Waits {
   Histogram durations;
   uint64_t clipped = 0;
   uint64_t asked = 0;
+  uint64_t sends = 0;
   std::array<GoId, WaitGroup::kGoroutines> goroutines = WaitGroup().goroutines;
 };
 
-// A wait, and whether it was for an answer; see WaitGroup::asked.
-struct AskedInterval {
+// A wait, and whether it counts for WaitGroup::asked and WaitGroup::sends.
+struct CountedWait {
   const GoInterval& interval;
   bool is_asked = false;
+  bool sends = false;
 };
 
 // Adds a goroutine to the ids in increasing order, of which only the smallest are kept.
@@ -46,6 +48,13 @@ void AddGoroutineTo(GoId id, std::array<GoId, WaitGroup::kGoroutines>* ids) {
     if (kept == GoId::kNone || id < kept) std::swap(kept, id);
     if (id == GoId::kNone) return;
   }
+}
+
+// Whether a wait with this end counts for WaitGroup::asked.
+bool IsAsked(WaitEnd end, internal::AskedWaits::Answer answer) {
+  using Answer = internal::AskedWaits::Answer;
+  const bool is_timeout = end == WaitEnd::kTimer || end == WaitEnd::kDeadline;
+  return answer == Answer::kGiven || (is_timeout && answer == Answer::kAwaited);
 }
 
 // For SumsByStart.
@@ -60,10 +69,11 @@ struct WaitTraits {
     }
     return key;
   }
-  static void AddTo(const AskedInterval& wait, Waits* sum) {
+  static void AddTo(const CountedWait& wait, Waits* sum) {
     const GoInterval& interval = wait.interval;
     sum->durations.Add(interval.Seen().duration());
     sum->asked += wait.is_asked ? 1 : 0;
+    sum->sends += wait.sends ? 1 : 0;
     sum->clipped += interval.begin_clipped || interval.end_clipped ? 1 : 0;
     AddGoroutineTo(interval.goroutine, &sum->goroutines);
   }
@@ -71,6 +81,7 @@ struct WaitTraits {
     sum->durations.Merge(value.durations);
     sum->clipped += value.clipped;
     sum->asked += value.asked;
+    sum->sends += value.sends;
     for (const GoId id : value.goroutines) {
       if (id != GoId::kNone) AddGoroutineTo(id, &sum->goroutines);
     }
@@ -148,12 +159,15 @@ void WaitStats::Impl::Merge(Impl& next, const InternerMap& ids) {
 }
 
 void WaitStats::Impl::AddGoroutine(const GoInterval& interval) {
-  const bool is_asked = asked_.Add(interval);
+  const internal::AskedWaits::Answer answer = asked_.Add(interval);
   if (!options_.filter.Selects(interval.goroutine)) return;
   auto& entry = sums_.Begin(interval);
   const bool is_wait = interval.state == GoState::kWaiting || interval.state == GoState::kSyscall;
   if (is_wait && stacks_.Has(interval.stack)) {
-    sums_.Add(KeyOf(interval), AskedInterval{interval, is_asked}, &entry);
+    const WaitKey key = KeyOf(interval);
+    const bool sends =
+        key.object == WaitObject::kSelect && places_.Of(interval.ended_by.stack).receives;
+    sums_.Add(key, CountedWait{interval, IsAsked(key.end, answer), sends}, &entry);
   }
   sums_.End(interval, entry);
 }
@@ -232,7 +246,8 @@ void WaitStats::Impl::FinishGroups() {
     WaitTraits::AddTo(value, &sums[complete]);
   }
   for (auto& [key, sum] : sums) {
-    groups_.push_back({key, std::move(sum.durations), sum.clipped, sum.asked, sum.goroutines});
+    groups_.push_back(
+        {key, std::move(sum.durations), sum.clipped, sum.asked, sum.sends, sum.goroutines});
   }
   absl::c_sort(groups_, [&](const WaitGroup& a, const WaitGroup& b) {
     if (a.durations.sum() != b.durations.sum()) return a.durations.sum() > b.durations.sum();

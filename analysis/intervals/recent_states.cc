@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/string_view.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/event_type.h"
 #include "gotrace/internal/event_rules.h"
@@ -12,6 +14,18 @@ namespace {
 
 // Paths that a generation may have before its first states are over.
 constexpr int64_t kFirstSteps = 4096;
+
+// Whether a goroutine that started in this function reads the answers of a connection of net/http
+// or gRPC for those that wait for them.
+bool PassesOn(absl::string_view start) {
+  constexpr absl::string_view kReaders[] = {
+      "net/http.(*persistConn).readLoop",
+      "net/http.(*http2ClientConn).readLoop",
+      "golang.org/x/net/http2.(*ClientConn).readLoop",
+      "google.golang.org/grpc/internal/transport.(*http2Client).reader",
+  };
+  return absl::c_linear_search(kReaders, start);
+}
 
 bool IsWakeUp(TransitionType type) {
   return type == TransitionType::kGoUnblock || type == TransitionType::kGoSwitch ||
@@ -169,6 +183,7 @@ std::optional<RecentStates::Wait> RecentStates::Change(const Event& event, Gorou
       state.cause = cause.last;
       state.cause_assists = cause.assists;
       state.cause_stack = interner_.InternStack(event.stack());
+      state.cause_passes_on = PassesOn(interner_.RootFunction(state.cause_stack));
     }
     goroutine->last = Append(state);
     if (state.cause != kNoNumber) {

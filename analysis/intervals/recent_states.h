@@ -20,7 +20,9 @@ namespace gotrace::internal {
 
 // Knows the states that goroutines had before the last event, and follows them back in time as
 // CriticalPaths does. That class keeps all states and follows paths at the end; this one keeps the
-// last states of all goroutines together, and follows a path once its end is reached.
+// last states of all goroutines together, and follows a path once its end is reached. It does not
+// follow a wait to the goroutine that reads a connection of net/http or gRPC: who is slow is at the
+// other end, and who waits for it is the one to name.
 //
 // Paths are the same wherever a trace is cut into parts, since they do not leave a generation: a
 // path ends at its begin at the latest. So the path of a wait may not reach back to the begin of
@@ -169,6 +171,10 @@ class RecentStates {
     StringId reason = StringId::kEmpty;
     GoState state = GoState::kUndetermined;
     bool cause_assists = false;  // Whether that goroutine was in a mark assist.
+
+    // Whether it only passed on what came from the network, so that the path stays with the one
+    // that waited.
+    bool cause_passes_on = false;
   };
 
   // The state that a goroutine is in.
@@ -290,7 +296,8 @@ bool RecentStates::Step(const Emit& emit) {
     position.assists = state->cause_assists;
   } else {
     const int64_t begin = std::max(state->begin, position.from);
-    const bool is_caused = state->state == GoState::kWaiting && state->cause != kNoNumber;
+    const bool is_caused =
+        state->state == GoState::kWaiting && state->cause != kNoNumber && !state->cause_passes_on;
     const StackId via = position.via == StackId::kNone ? state->stack : position.via;
     const Position cause = {state->cause,       begin, position.to,
                             state->cause_stack, via,   state->cause_assists};

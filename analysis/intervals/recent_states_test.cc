@@ -182,8 +182,13 @@ class Program {
   void Wait(int64_t time, int64_t g, absl::string_view reason = "sync") {
     events_.Go(EventType::kGoBlock, time, g, g, GoState::kRunning, GoState::kWaiting, reason);
   }
-  void Wake(int64_t time, int64_t g, int64_t by) {
-    events_.GoBy(by, EventType::kGoUnblock, time, 0, g, GoState::kWaiting, GoState::kRunnable);
+  // `by`, which started in `start` if that is not "", wakes a goroutine.
+  void Wake(int64_t time, int64_t g, int64_t by, absl::string_view start = "") {
+    std::vector<StackFrame> stack;
+    if (!start.empty()) stack.push_back({1, start, "", 1});
+    events_.Push(events_.Builder(EventType::kGoUnblock, time, 0, by)
+                     .Transition(GoId{g}, GoState::kWaiting, GoState::kRunnable)
+                     .Stack(stack));
   }
   void Start(int64_t time, int64_t g) {
     events_.Go(EventType::kGoStart, time, g, g, GoState::kRunnable, GoState::kRunning);
@@ -261,6 +266,21 @@ TEST(RecentStates, ReturnToWhoWaited) {
   program.Wake(70, 3, 2);
   EXPECT_EQ(program.LastPath(),
             "10-20 G2 Running\n20-50 G1 Running\n50-60 G2 Runnable\n60-70 G2 Running");
+}
+
+// G 3 reads the answers of a connection. G 2 waits for one, and keeps G 1 waiting.
+TEST(RecentStates, StayWithWhoWaitsForTheNetwork) {
+  Program program(3);
+  program.Wait(10, 1);
+  program.Wait(20, 3, "network");
+  program.Wait(30, 2, "select");
+  program.Wake(40, 3, -1);
+  program.Start(45, 3);
+  program.Wake(50, 2, 3, "net/http.(*persistConn).readLoop");
+  program.Start(55, 2);
+  program.Wake(60, 1, 2);
+  EXPECT_EQ(program.LastPath(),
+            "10-30 G2 Running\n30-50 G2 Waiting (select)\n50-55 G2 Runnable\n55-60 G2 Running");
 }
 
 TEST(RecentStates, ContinueWithTheCreator) {

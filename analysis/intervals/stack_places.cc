@@ -77,6 +77,8 @@ constexpr absl::string_view kConnectionWaits[] = {"net/http.(*Transport).getConn
 constexpr absl::string_view kConnectionReturns[] = {"net/http.(*Transport).tryPutIdleConn",
                                                     "database/sql.(*DB).putConn"};
 
+constexpr absl::string_view kReceive = "runtime.chanrecv";
+
 // Whether a function in which a goroutine starts says little about what it does: main.main, and
 // functions that the compiler names, such as main.main.func1 and main.serve.gowrap2.
 bool SaysLittle(absl::string_view function) {
@@ -133,6 +135,7 @@ StackPlace StackPlaces::Find(StackId stack) const {
   const absl::string_view start = interner_.String(found.start);
   found.is_system = IsOfSystem(start);
   found.is_deadline = absl::StartsWith(start, "context.WithDeadline");
+  found.receives = absl::StartsWith(interner_.Frame(frames[0]).func, kReceive);
   found.is_connection = start == "net/http.(*conn).serve";
   bool reads = false;
   bool handles = false;

@@ -45,6 +45,9 @@ struct StackPlace {
   bool awaits_connection = false;
   bool returns_connection = false;
 
+  // Whether it receives from a channel, outside of a select.
+  bool receives = false;
+
   // Whether the stack is in a call that waits for input, for another process or for a signal.
   bool awaits_input = false;
 };

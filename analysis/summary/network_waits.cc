@@ -130,11 +130,13 @@ void NetworkWaits::AddWrite(const GoInterval& interval) {
 
 void NetworkWaits::AddWait(const GoInterval& interval, bool is_direct) {
   if (!is_direct) AddState(interval);
-  const StackPlace& place = places_.Of(interval.stack);
+  const StackPlace place = places_.Of(interval.stack);
   if (place.place.function == StringId::kEmpty || place.is_system) return;
   const Stack& stack = StackOf(interval.stack);
   const bool is_exchange = stack.is_exchange && interner_.String(interval.reason) == "select";
   if (!is_direct && !is_exchange) return;
+  // For a connection that others use, which is what pool is about.
+  if (place.awaits_connection && places_.Of(interval.ended_by.stack).returns_connection) return;
   const Key key = {place.start, place.place};
   LastWait wait = AnswerTo(interval, is_direct);
   if (is_direct) {

@@ -52,6 +52,8 @@ constexpr double kFreeShare = 0.2;
 // are too few Ps.
 constexpr double kBusyShare = 0.8;
 constexpr double kRunShare = 0.5;
+// So are there if Ps are idle for less than this.
+constexpr double kIdleShare = 0.1;
 // A pool has so many users that started in one function, which have this share of the waits.
 constexpr size_t kMinUsers = 3;
 constexpr double kUserShare = 0.8;
@@ -121,6 +123,7 @@ class Stages {
   Stages(const StageInput& input, const Interner& interner) : input_(input), interner_(interner) {}
 
   std::vector<Suspicion> Find() {
+    for (const WaitGroup& group : input_.waits) AddSelects(group);
     for (const WaitHolder& holder : input_.holders) AddHolder(holder);
     for (const WaitGroup& group : input_.waits) AddWaits(group);
     for (const GoroutineGroup& group : input_.goroutines) {
@@ -144,11 +147,35 @@ class Stages {
     absl::flat_hash_map<StringId, int64_t> senders;  // How long they waited, by start.
   };
 
+  // How often goroutines waited in a select until another one ended it, and how often to send.
+  struct Select {
+    uint64_t sends = 0;
+    uint64_t all = 0;
+  };
+
   std::string Text(StringId id) const { return std::string(interner_.String(id)); }
+
+  void AddSelects(const WaitGroup& group) {
+    const WaitKey& key = group.key;
+    const bool is_ended = key.end == WaitEnd::kGoroutine || key.end == WaitEnd::kPeer;
+    if (key.object != WaitObject::kSelect || !is_ended) return;
+    Select& select = selects_[{key.start, key.place}];
+    select.sends += group.sends;
+    select.all += group.durations.count();
+  }
+
+  // Returns whether goroutines that wait in the select of a holder mostly wait to send. They may
+  // wait for a context besides.
+  bool Sends(const WaitHolder& holder) const {
+    const auto select = selects_.find({holder.start, holder.place});
+    return select != selects_.end() && select->second.sends * 2 > select->second.all;
+  }
 
   void AddHolder(const WaitHolder& holder) {
     const StringId start = holder.holder_start;
-    if (holder.object != WaitObject::kChannel || start == StringId::kEmpty) return;
+    const bool is_select = holder.object == WaitObject::kSelect && Sends(holder);
+    const bool is_send = is_select || interner_.String(holder.reason) == "chan send";
+    if (start == StringId::kEmpty || (holder.object != WaitObject::kChannel && !is_select)) return;
     if (start == holder.start || IsOfSystem(interner_.String(start))) return;
     // Whoever starts goroutines gives them work, or waits for their results.
     if (input_.creations.contains({holder.start, start})) return;
@@ -157,7 +184,7 @@ class Stages {
     AddTime(holder.time, &suspicion.charged);
     suspicion.victims.push_back(
         {.function = Text(holder.start), .count = holder.count, .time = holder.time});
-    if (interner_.String(holder.reason) != "chan send") return;
+    if (!is_send) return;
     AddTime(holder.time, &suspicion.own);
     AddTime(holder.time, &stage.senders[holder.start]);
     suspicion.grown += holder.count;
@@ -196,7 +223,8 @@ class Stages {
 
   const StageInput& input_;
   const Interner& interner_;
-  absl::flat_hash_map<StringId, Stage> stages_;                     // By start.
+  absl::flat_hash_map<std::pair<StringId, WaitPlace>, Select> selects_;  // By start and place.
+  absl::flat_hash_map<StringId, Stage> stages_;                          // By start.
   absl::flat_hash_map<StringId, absl::flat_hash_set<GoId>> users_;  // Of channels, some of them.
 };
 
@@ -217,8 +245,9 @@ bool IsStageRaised(const Suspicion& candidate, const TraceSummary& summary) {
                       part.reason == GoStateName(GoState::kRunnable);
     if (runs) AddTime(part.time, &running);
   }
-  const bool is_for_procs = IsShare(summary.procs.Running(), kBusyShare, summary.procs.Total()) &&
-                            IsShare(running, kRunShare, candidate.own);
+  const bool is_for_procs = (IsShare(summary.procs.Running(), kBusyShare, summary.procs.Total()) &&
+                             IsShare(running, kRunShare, candidate.own)) ||
+                            !IsShare(summary.procs.idle, kIdleShare, summary.procs.Total());
   return IsShare(candidate.own, kSendShare, summary.duration) && candidate.grown >= kMinSends &&
          !IsShare(candidate.peers, kFreeShare, candidate.workers) && !is_for_procs;
 }

@@ -35,7 +35,7 @@ constexpr double kLongLife = 0.5;
 constexpr int64_t kCountedWait = 5;
 
 // idle-ps: of the time of all Ps.
-constexpr double kIdleShare = 0.05;
+constexpr double kIdleShare = 0.07;
 
 // hog: of those who waited, this share started elsewhere. Goroutines that all compute keep each
 // other waiting: then there are too few Ps.

@@ -70,8 +70,8 @@ TEST(ProcSuspicions, FewProcsOnlyIfTheProgramNeedsThem) {
 }
 
 TEST(ProcSuspicions, IdleProcs) {
-  EXPECT_TRUE(IsRaised(Candidate(SuspicionKind::kIdleProcs, 100 * kMs), Summary(0)));
-  EXPECT_FALSE(IsRaised(Candidate(SuspicionKind::kIdleProcs, 100 * kMs - 1), Summary(0)));
+  EXPECT_TRUE(IsRaised(Candidate(SuspicionKind::kIdleProcs, 140 * kMs), Summary(0)));
+  EXPECT_FALSE(IsRaised(Candidate(SuspicionKind::kIdleProcs, 140 * kMs - 1), Summary(0)));
 }
 
 TEST(ProcSuspicions, HogOnlyIfOthersWait) {

@@ -100,16 +100,19 @@ uint64_t CountAlike(const Histogram& durations) {
 
 // Whether deadlines ended the waits, all of about the same length. A timer alone is no evidence:
 // tickers, and workers that flush when it is quiet, or end when they are idle, have timers, too. It
-// is that of a deadline if the goroutines had asked others, and these do answer sometimes.
+// is that of a deadline if the goroutines had asked others, and these do answer sometimes. Nor is
+// the deadline of a context, with which consumers also wait for work: they ask nobody, and wait for
+// nothing that others like them have.
 bool AreTimeouts(const Suspicion& s) {
   const auto timeouts = static_cast<double>(s.lost.count());
   const auto others = static_cast<double>(s.others.count());
   const auto answered = static_cast<double>(s.answered);
-  const bool are_asked = static_cast<double>(s.asked) >= kAskedShare * timeouts &&
-                         answered >= kAskedShare * others &&
-                         answered >= kAnsweredShare * (timeouts + others);
+  const bool are_asked = static_cast<double>(s.asked) >= kAskedShare * timeouts;
+  const bool are_answered =
+      answered >= kAskedShare * others && answered >= kAnsweredShare * (timeouts + others);
+  const bool are_deadlines = static_cast<double>(s.deadlines) >= kDeadlineShare * timeouts;
   return static_cast<double>(CountAlike(s.lost)) >= kAlikeShare * timeouts &&
-         (static_cast<double>(s.deadlines) >= kDeadlineShare * timeouts || are_asked);
+         (are_deadlines ? are_asked || s.peers > 0 : are_asked && are_answered);
 }
 
 // Whether this program takes long to answer itself, and not for something that others are about.
@@ -239,6 +242,8 @@ void Candidates::AddLost(const WaitGroup& group, Suspicion* suspicion) const {
 void Candidates::AddWaits(const WaitGroup& group) {
   const WaitKey& key = group.key;
   if (key.is_system || key.place.function == StringId::kEmpty) return;
+  // Tests wait for other tests, as they are meant to.
+  if (absl::StartsWith(interner_.String(key.place.library), "testing.")) return;
   if (key.state == GoState::kSyscall) {
     if (key.awaits_input) return;
     return AddLost(group, &Of(SuspicionKind::kSyscalls, StringId::kEmpty, StringId::kEmpty,
@@ -284,6 +289,9 @@ void Candidates::AddChannelWaits(const WaitGroup& group) {
   }
   timeouts.others.Merge(group.durations);
   timeouts.answered += group.asked;
+  if (key.end == WaitEnd::kPeer) {
+    AddTime(static_cast<int64_t>(group.durations.sum()), &timeouts.peers);
+  }
   if (key.end == WaitEnd::kGoroutine && key.object != WaitObject::kCond) {
     Candidate& answers = AnswersIn(key.place);
     answers.suspicion.reason = Text(key.reason);

@@ -25,6 +25,8 @@ std::vector<Suspicion> YieldLoops::FindCandidates(int64_t duration) {
   for (const auto& [id, lengths] : yields_) {
     const StackPlace& stack = places_.Of(id);
     if (stack.is_system || stack.place.function == StringId::kEmpty) continue;
+    // The runtime yields, too, such as while it sweeps for runtime.GC.
+    if (stack.place.library != StringId::kEmpty && stack.place.library != gosched_) continue;
     Suspicion one;
     one.kind = SuspicionKind::kYields;
     one.lost = lengths;

@@ -419,8 +419,9 @@ std::string HogText(const Suspicion& s, const TraceSummary& summary) {
 
 std::string AssistsText(const Suspicion& s) {
   std::string text = absl::StrCat(
-      "Goroutines that allocate had to help the collector for ", FormatNanoseconds(s.own),
-      ", most in ", PlaceText(MainPlaceOf(s)), " (", CountOf(s.places),
+      "Goroutines that allocate were in mark assists, helping the collector or waiting for it, "
+      "for ",
+      FormatNanoseconds(s.own), ", most in ", PlaceText(MainPlaceOf(s)), " (", CountOf(s.places),
       CountOf(s.places) == 1 ? " mark assist" : " mark assists", " in all).");
   const int64_t waited = TimeOf(s.victims);
   if (ShareOf(waited, s.Cost()) < kNamedShare) return text;

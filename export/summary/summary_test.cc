@@ -443,14 +443,25 @@ TEST(Suspicions, NameDeadlinesThatPass) {
                                  {2, "context.(*cancelCtx).cancel", "", 2},
                                  {3, "context.WithDeadlineCause.func2", "", 3}};
   const Program::Stack answer = {{1, "runtime.chansend1", "", 1}, {2, "main.query", "", 2}};
-  Program program;
-  for (int64_t i = 0; i < 10; ++i) {
-    program.Wait(7, 10 + 40 * i, 17 + 40 * i, "select", call, 9, cancel);
-    program.Wait(8, 10 + 40 * i, 11 + 40 * i, "select", call, 1, answer);
-  }
-  EXPECT_EQ(SuspicionsOf(program.Summarize()),
-            "timeouts: 10 of 20 waits (select) in main.fetch main.go:16 were ended by a "
-            "deadline after 7.00 ms: 70.0 ms. Victims: main.fetch.\n");
+  const Program::Stack release = {{1, "runtime.chanrecv1", "", 1},
+                                  {2, "main.fetch", "/src/main.go", 20}};
+  const auto suspicions_of = [&](bool asks, const Program::Stack& other) {
+    Program program;
+    for (int64_t i = 0; i < 10; ++i) {
+      if (asks) program.Create(100 + i, 10 + 40 * i, {{2, "main.query", "", 1}}, 7, call);
+      program.Wait(7, 10 + 40 * i, 17 + 40 * i, "select", call, 9, cancel);
+      program.Wait(8, 10 + 40 * i, 11 + 40 * i, "select", call, 1, other);
+    }
+    return SuspicionsOf(program.Summarize());
+  };
+  const std::string expected =
+      "timeouts: 10 of 20 waits (select) in main.fetch main.go:16 were ended by a deadline after "
+      "7.00 ms: 70.0 ms. Victims: main.fetch.\n";
+  EXPECT_EQ(suspicions_of(true, answer), expected);
+  // They want what others like them have.
+  EXPECT_EQ(suspicions_of(false, release), expected);
+  // They wait for work.
+  EXPECT_EQ(suspicions_of(false, answer), "");
 }
 
 const Program::Stack kFetch = {{1, "runtime.selectgo", "", 1},
@@ -600,15 +611,18 @@ TEST(Suspicions, NameTheStageThatOthersWaitFor) {
   const Program::Stack work = {
       {1, "time.Sleep", "", 1}, {2, "main.work", "", 2}, {3, "main.enrich", "", 3}};
   const Program::Stack receive = {{4, "runtime.chanrecv1", "", 4}, {3, "main.enrich", "", 5}};
-  const auto summarize = [&](int64_t senders) {
-    const Program::Stack send = {{5, "runtime.chansend1", "", 5}, {6, "main.source", "", 6}};
+  const auto summarize = [&](int64_t senders, absl::string_view reason = "chan send",
+                             absl::string_view call = "runtime.chansend1") {
+    const Program::Stack send = {{5, std::string(call), "", 5}, {6, "main.source", "", 6}};
     Program program;
     for (int64_t i = 0; i < 25; ++i) {
       program.Wait(8, 2 + 20 * i, 17 + 20 * i, "sleep", work);
-      program.Wait(20 + i % senders, 3 + 20 * i, 19 + 20 * i, "chan send", send, 8, receive);
+      program.Wait(20 + i % senders, 3 + 20 * i, 19 + 20 * i, reason, send, 8, receive);
     }
     return program.Summarize();
   };
+  // A select with a context is a send if a receive ends it.
+  EXPECT_EQ(SuspicionsOf(summarize(1, "select", "runtime.selectgo")), SuspicionsOf(summarize(1)));
   EXPECT_EQ(SuspicionsOf(summarize(1)),
             "stage: Others waited 400 ms to send to goroutines of main.enrich. What these did "
             "meanwhile: sleep in main.work 87.5%. Victims: main.source.\n");
@@ -1286,7 +1300,9 @@ TEST(Suspicions, NameWhoAllocates) {
   procs.Stop(222, 0, 6, "main.serve");
   EXPECT_TRUE(absl::StrContains(
       SuspicionsOf(procs.Summarize()),
-      "assists: Goroutines that allocate had to help the collector for 100 ms, most in main.grow "
+      "assists: Goroutines that allocate were in mark assists, helping the collector or waiting "
+      "for "
+      "it, for 100 ms, most in main.grow "
       "main.go:9 (1 mark assist in all). Others waited 100 ms for Ps that ran these. Victims: "
       "main.serve.\n"))
       << SuspicionsOf(procs.Summarize());

@@ -109,9 +109,13 @@ struct WaitGroup {
 
   // In how many of the receives and selects the goroutine waited for an answer: since its last one
   // it had created another goroutine, or had woken one up from a receive or select, in a line
-  // before that of the wait. Counts those that a timer ended, or the goroutine that had been asked,
-  // as far as this happened in one generation of the trace.
+  // before that of the wait. Counts those that a timer or deadline ended, or the goroutine that had
+  // been asked, as far as this happened in one generation of the trace.
   uint64_t asked = 0;
+
+  // In how many of the selects the goroutine waited to send: another one received, outside of a
+  // select, and so ended the wait.
+  uint64_t sends = 0;
 
   // The smallest ids of different goroutines that waited; the rest is kNone.
   static constexpr size_t kGoroutines = 3;
