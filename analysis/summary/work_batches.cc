@@ -274,10 +274,9 @@ std::vector<Suspicion> WorkBatches::FindCandidates(absl::Span<const WaitHolder> 
     Suspicion one = CandidateOf(key, found);
     if (one.Cost() <= 0 || one.Cost() < duration / 100) continue;
     for (const WaitHolder& holder : holders) {
-      const bool is_late = holder.object == WaitObject::kWaitGroup &&
-                           holder.holder_start == key.second.start &&
-                           one.kind == SuspicionKind::kStraggler;
-      if (is_late) one.culprits.push_back(CulpritOf(holder, interner_));
+      const bool is_awaited =
+          holder.object == WaitObject::kWaitGroup && holder.holder_start == key.second.start;
+      if (is_awaited) one.culprits.push_back(CulpritOf(holder, interner_));
     }
     candidates.push_back(std::move(one));
   }

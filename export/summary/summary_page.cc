@@ -471,8 +471,9 @@ std::string ImbalanceText(const Suspicion& s, const TraceSummary& summary) {
                       ", created in ", PlaceText(MainPlaceOf(s)), ", one", who, " was busy for ",
                       FormatNanoseconds(s.longest), ", and half of them for at most ",
                       FormatNanoseconds(Signed(s.others.Quantile(0.5))),
-                      batches == 1 ? "" : absl::StrCat("; ", batches, " times such a one was late"),
-                      ". Others waited ", FormatNanoseconds(s.Cost()), " for it.", VictimsText(s));
+                      batches == 1 ? "" : absl::StrCat("; so it was ", batches, " times"),
+                      ". Others waited ", FormatNanoseconds(s.Cost()), " for it.",
+                      CulpritsText("Busy was", s, TimeOf(s.culprits)), VictimsText(s));
 }
 
 std::string StragglerText(const Suspicion& s, const TraceSummary& summary) {

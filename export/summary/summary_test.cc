@@ -901,7 +901,8 @@ TEST(Suspicions, NameWorkThatIsDividedUnequally) {
   EXPECT_EQ(SuspicionsOf(SummarizeBatch({30, 30, 30, 250}, 14, false)),
             "imbalance: Of 4 goroutines of main.work, created in main.all main.go:30, one (G 14) "
             "was busy for 240 ms, and half of them for at most 20.4 ms. Others waited 165 ms for "
-            "it. Victims: main.main.\n");
+            "it. Busy was main.work (100.0%), mostly running up to main.work main.go:40 (100.0%). "
+            "Victims: main.main.\n");
   // They are about as busy, or nobody waits for the one that is busy, or there are only two.
   EXPECT_EQ(SuspicionsOf(SummarizeBatch({200, 220, 230, 250}, 14, false)), "");
   EXPECT_EQ(SuspicionsOf(SummarizeBatch({30, 30, 250, 900}, 13, false)), "");
