@@ -114,14 +114,19 @@ export function columnsOf(rows: Row[], first: string[]): Column[] {
 /** What a state column draws: codes of states with times. */
 export function statesOf(row: Row): [number, number][] {
   const n = (key: string) => Number(row[key] ?? 0) || 0;
+  const reasons = (row['blocked_ns'] ?? {}) as Record<string, number>;
+  const network = Number(reasons['network'] ?? 0) || 0;
+  const isCollector = row['name'] === 'runtime.gcBgMarkWorker';
   const all: [number, number][] = 'user_ns' in row ?
       [
         [1, n('user_ns')], [6, n('gc_ns')], [7, n('assist_ns')], [3, n('syscall_ns')],
         [8, n('scheduler_ns')], [9, n('stopped_ns')], [0, n('idle_ns')]
       ] :
       [
-        [1, n('running_ns')], [2, n('runnable_ns')], [3, n('syscall_ns') + n('syscall_blocked_ns')],
-        [5, n('blocked_total_ns') || n('waiting_ns')], [9, n('stopped_total_ns') || n('stopped_ns')]
+        [isCollector ? 6 : 1, n('running_ns')], [2, n('runnable_ns')],
+        [3, n('syscall_ns') + n('syscall_blocked_ns')], [4, network],
+        [5, (n('blocked_total_ns') || n('waiting_ns')) - network],
+        [9, n('stopped_total_ns') || n('stopped_ns')]
       ];
   return all.filter(([, ns]) => ns > 0);
 }

@@ -89,6 +89,15 @@ test('cells', () => {
   assert.deepEqual(largest(rows[0]!['blocked_ns']), {name: 'sync', value: 1500, sum: 1501});
   assert.equal(largest(null), null);
   assert.deepEqual(statesOf(rows[0]!), [[1, 5], [2, 3], [5, 2]]);
+  assert.deepEqual(
+      statesOf({
+        running_ns: 5,
+        runnable_ns: 0,
+        blocked_total_ns: 9,
+        blocked_ns: {network: 7, sync: 2},
+        name: 'runtime.gcBgMarkWorker'
+      }),
+      [[6, 5], [4, 7], [5, 2]]);
   assert.deepEqual(statesOf({user_ns: 5, gc_ns: 0, idle_ns: 7}), [[1, 5], [0, 7]]);
   assert.deepEqual(
       statesOf({running_ns: 5, runnable_ns: 0, stopped_total_ns: 4, stopped_ns: {x: 4}}),
