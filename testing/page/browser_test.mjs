@@ -268,7 +268,8 @@ for (const trace of traces) {
   await server.stop();
   await check(`${name}: a report`, async () => {
     const file = join(directory, 'report.html');
-    assert.equal(spawnSync(flags.dump, ['report', '-o', file, trace]).status, 0);
+    // Of a broken trace it is what can be saved.
+    assert.equal(spawnSync(flags.dump, ['report', '-o', file, trace]).status, name === 'cut.trace' ? 1 : 0);
     await withPage(pathToFileURL(file).href, '#summary', {}, async (page) => {
       await showViews(page, async (view) => {
         const text = await page.locator('#view').innerText();
