@@ -62,7 +62,9 @@ class GenerationPieces final : public Analysis {
 }  // namespace
 
 absl::Status ReadGeneration(const ByteSource& source, const TraceIndex& index, size_t n,
-                            const ReaderOptions& options, AnalysisSink* sink) {
+                            ReaderOptions options, AnalysisSink* sink) {
+  options.jobs = 1;
+  options.mode = ReadMode::kSalvage;
   absl::StatusOr<Reader> reader = Reader::OpenAt(source, index, n, options);
   if (!reader.ok()) return reader.status();
   bool has_begun = false;
@@ -137,9 +139,7 @@ absl::StatusOr<DecodedGenerations::Generation> DecodedGenerations::Decode(size_t
         return analysis;
       },
       {});
-  ReaderOptions options = options_;
-  options.jobs = 1;
-  const absl::Status status = ReadGeneration(source_, index_, n, options, &sink);
+  const absl::Status status = ReadGeneration(source_, index_, n, options_, &sink);
   if (!status.ok() && !FaultOf(status).has_value()) return status;
   return pieces->Take();
 }

@@ -22,9 +22,10 @@
 namespace gotrace::internal {
 
 // Runs `analysis` over one generation. Its intervals end with the kSync event of the next one.
-// Returns the status of reading.
+// Continues after faults: a generation alone may have some that the trace has not, since one that
+// was repaired need not state each mark assist that began before it. Returns the status of reading.
 absl::Status ReadGeneration(const ByteSource& source, const TraceIndex& index, size_t n,
-                            const ReaderOptions& options, AnalysisSink* sink);
+                            ReaderOptions options, AnalysisSink* sink);
 
 // What a generation alone says.
 struct DecodedGeneration {

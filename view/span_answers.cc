@@ -49,7 +49,6 @@ absl::StatusOr<GoroutineIntervals> Answers::IntervalsOf(GoId goroutine, size_t n
       AnalysisSink::Options());
   ReaderOptions options = options_.reader;
   options.keep_going = keep_going_;
-  options.jobs = 1;
   const absl::Status status = ReadGeneration(*source_, index_, n, options, result.sink.get());
   if (!status.ok() && !FaultOf(status).has_value()) return status;
   return result;

@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "gotrace/byte_source.h"
+#include "gotrace/repair.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
 #include "testing/json_value.h"
@@ -25,7 +26,8 @@ namespace trace_view_test {
 
 // A trace of testdata that is open and read.
 struct OpenedView {
-  explicit OpenedView(absl::string_view name) : bytes(ReadTestTrace(name)) {
+  explicit OpenedView(absl::string_view name) : OpenedView(name, ReadTestTrace(name)) {}
+  OpenedView(absl::string_view name, std::string trace) : bytes(std::move(trace)) {
     absl::StatusOr<std::unique_ptr<ByteSource>> source = SourceFromBytes(bytes);
     EXPECT_TRUE(source.ok());
     TraceViewOptions options;
@@ -363,6 +365,22 @@ TEST(TraceView, ShowsWhatIsLeftOfABrokenTrace) {
     }
     EXPECT_EQ((*view)->Answer("strip").status, 200);
   }
+}
+
+// The last generation of this repaired trace has ends of mark assists, and not their beginnings.
+// These goroutines live as long as the trace.
+TEST(TraceView, ShowsAllOfARepairedTrace) {
+  const absl::StatusOr<std::string> repaired =
+      RepairBytes(ReadTestTrace("go1.26-gc.trace").substr(0, 60000));
+  ASSERT_TRUE(repaired.ok());
+  const OpenedView opened("repaired", *repaired);
+  const int64_t duration = NumberOf(opened.Ask("trace"), "duration");
+  Totals totals;
+  AddTotals(opened.Ask("lanes?ids=g:3,g:4,g:9,g:11,g:12,g:13"), &totals);
+  std::map<std::string, int64_t> sums;
+  for (const auto& [key, time] : totals) sums[key.substr(0, key.find(' '))] += time;
+  EXPECT_EQ(sums.size(), 6);
+  for (const auto& [lane, sum] : sums) EXPECT_EQ(sum, duration) << lane;
 }
 
 // A P that has nothing to do has a span, too, between those around it.
