@@ -33,7 +33,7 @@ AskedWaits::Answer AskedWaits::Add(const GoInterval& interval) {
 }
 
 AskedWaits::Answer AskedWaits::AddWait(const GoInterval& interval) {
-  const Asking& waiter = goroutines_.Of(interval.goroutine).data;
+  const Asking waiter = goroutines_.Of(interval.goroutine).data;
   const int64_t since = std::max({waiter.wait_end, generations_.At(interval.begin), kNever + 1});
   const bool is_whole = generations_.HasWhole(interval);
   Answer answer = Answer::kNone;

@@ -125,7 +125,8 @@ struct WaitGroup {
 // What goroutines did while others waited for them. For each wait that a goroutine ended, the time
 // until then is followed back from that goroutine along the critical path (see CriticalPaths):
 // where it waited for another one, that one is on the path. So who is named is who kept all of them
-// waiting, and not who happened to have the lock last.
+// waiting, and not who happened to have the lock last. A wait for an answer by net/http or gRPC is
+// that of the goroutine that asked, and not of the one that reads the connection.
 struct WaitHolder {
   // The waits, as in WaitKey.
   WaitObject object = WaitObject::kOther;
