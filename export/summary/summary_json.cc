@@ -354,17 +354,20 @@ class ObjectReader {
 // from the candidates.
 void AppendSuspicion(const TraceSummary::Suspicion& suspicion, const TraceSummary& summary,
                      JsonWriter* json) {
-  const Histogram& lost = suspicion.lost;
   const Writer write(json);
   json->BeginObject();
   json->Member("id", SuspicionId(suspicion.kind));
   json->Member("cost_ns", suspicion.Cost());
-  uint64_t count = 0;
-  for (const TraceSummary::Suspicion::Part& part : suspicion.places) count += part.count;
+  const bool is_of_tasks = suspicion.kind == SuspicionKind::kSlowTasks;
+  const Histogram& lengths = is_of_tasks ? suspicion.others : suspicion.lost;
+  uint64_t count = is_of_tasks ? suspicion.grown : 0;
+  if (!is_of_tasks) {
+    for (const TraceSummary::Suspicion::Part& part : suspicion.places) count += part.count;
+  }
   json->Member("count", count);
-  json->Member("p50_ns", lost.Quantile(0.5));
-  json->Member("p99_ns", lost.Quantile(0.99));
-  json->Member("max_ns", lost.max());
+  json->Member("p50_ns", lengths.Quantile(0.5));
+  json->Member("p99_ns", lengths.Quantile(0.99));
+  json->Member("max_ns", lengths.max());
   json->Key("place");
   json->BeginObject();
   const TraceSummary::Suspicion::Part place = MainPlaceOf(suspicion);

@@ -822,6 +822,18 @@ TEST(Suspicions, BeginWithTheCauseOfEachTrace) {
   EXPECT_TRUE(traces.empty()) << absl::StrJoin(traces, ", ");
 }
 
+// The lengths are those of all tasks of the type, and not of the parts of paths.
+TEST(Suspicions, CountTheSlowTasks) {
+  const TraceSummary summary = Summarize("../diagnosis/slowtask.trace");
+  const std::vector<TraceSummary::Suspicion> found = summary.Suspicions();
+  ASSERT_FALSE(found.empty());
+  const std::string expected = absl::StrCat("{\"id\":\"slow-tasks\",\"cost_ns\":", found[0].Cost(),
+                                            ",\"count\":", found[0].grown,
+                                            ",\"p50_ns\":", found[0].others.Quantile(0.5), ",");
+  EXPECT_GT(found[0].others.Quantile(0.5), 0);
+  EXPECT_TRUE(absl::StrContains(FormatSummaryJson(summary), expected)) << expected;
+}
+
 // Jobs waited for 896 ms, as the program measured. A trace does not say when they came.
 TEST(Suspicions, NameTheLoopThatPollsForJobs) {
   const TraceSummary summary = Summarize("../diagnosis/polling.trace");
