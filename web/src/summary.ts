@@ -233,7 +233,11 @@ export class SummaryView implements ViewPart {
       return;
     }
     const to = viewOfCommand(s.command);
-    if (to) app.store.set({view: to.view, params: {...app.store.state.params, ...to.params}});
+    if (!to) return;
+    // As --stack does, leaves the rows of the place.
+    const isOfPlace = to.view === 'locks' && s.command.includes(' --stack=') && s.place?.function;
+    const filter: Record<string, string> = isOfPlace ? {'locks.filter': s.place!.function} : {};
+    app.store.set({view: to.view, params: {...app.store.state.params, ...to.params, ...filter}});
   }
 
   /** Shows the goroutines of a function that is to blame, or suffers, in the timeline. */
