@@ -203,6 +203,11 @@ for (const trace of traces) {
   }));
   await check(`${name}: why a task took so long`, () => withPage(url, '#tasks', {}, async (page) => {
     const ids = await page.evaluate('window.gotrace.requests.json("tasks", [["each", "1"], ["top", "3"]]).then((a) => a.tasks.map((t) => t.task))');
+    if (ids.length) {
+      await page.evaluate(() => window.gotrace.store.set({view: 'path'}));
+      await settle(page);
+      assert.match(await text(page, '#view'), /Task \d+, the slowest one/);
+    }
     for (const id of ids) {
       await page.evaluate((task) => window.gotrace.store.set({task: String(task)}), id);
       await settle(page);

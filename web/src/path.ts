@@ -25,7 +25,7 @@ export class PathView implements ViewPart {
   private requested = '';
   private types: {tasks: string[], regions: string[]}|null = null;
   private pieces: Piece[]|null = null;
-  /** The longest task of a window, whose path is shown while nothing is selected. */
+  /** The longest task of a window, as task:9, whose path is shown while nothing is selected. */
   private longest: {request: string, task: string|null} = {request: '', task: null};
 
   constructor(private readonly app: App) {
@@ -61,7 +61,7 @@ export class PathView implements ViewPart {
     const answer = await this.app.requests.json<CommandAnswer>('tasks', params).catch(() => null);
     const task = ((answer?.['tasks'] ?? []) as Row[])[0];
     if (request !== this.longest.request || !task) return;
-    this.longest.task = String(task['task']);
+    this.longest.task = `task:${String(task['task'])}`;
     this.update(this.app.store.state, null);
   }
 
