@@ -187,18 +187,24 @@ for (const trace of traces) {
     await page.reload();
     await ready(page);
   }));
-  await check(`${name}: the first row of each table leads somewhere`, () => withPage(url, '#procs', {}, async (page) => {
-    const views = [['procs'], ['procs', 'runs'], ...VIEWS.filter((view) => !['summary', 'timeline', 'procs', 'profile', 'path', 'events', 'sql'].includes(view)).map((view) => [view])];
+  await check(`${name}: the first and last row of each table lead to their places`, () => withPage(url, '#procs', {}, async (page) => {
+    const views = [['procs'], ['procs', 'runs'], ['goroutines', 'each'], ['tasks', 'each'], ['regions', 'each'], ['latency', 'worst'], ['gc', 'pauses'], ...VIEWS.filter((view) => !['summary', 'timeline', 'procs', 'profile', 'path', 'events', 'sql'].includes(view)).map((view) => [view])];
     for (const [view, mode] of views) {
       const params = mode ? {[`${view}.mode`]: mode} : {};
-      await page.evaluate(([v, p]) => window.gotrace.store.set({view: v, params: p, lane: null, at: null, task: null}), [view, params]);
-      await settle(page);
-      const row = page.locator('#view tbody tr.go').first();
-      if (await row.count() === 0) continue;
-      await row.click();
-      await settle(page);
-      assert.doesNotMatch(await page.locator('#details').innerText(), /Cannot be shown/, `${view} ${mode ?? ''}`);
-      if (view === 'procs') assert.equal((await state(page)).pin.length, mode ? 2 : 1);
+      for (const nth of [0, -1]) {
+        await page.evaluate(([v, p]) => window.gotrace.store.set({view: v, params: p, lane: null, at: null, task: null, from: null, to: null, pin: []}), [view, params]);
+        await settle(page);
+        const rows = page.locator('#view tbody tr.go');
+        if (await rows.count() === 0) break;
+        await rows.nth(nth).click();
+        await settle(page);
+        const where = `${view} ${mode ?? ''} ${nth}`;
+        assert.doesNotMatch(await page.locator('#details').innerText(), /Cannot be shown/, where);
+        const place = await state(page);
+        if (view === 'procs') assert.equal(place.pin.length, 1, where);
+        if (place.at !== null && place.from !== null)
+          assert.ok(place.from <= place.at && place.at <= place.to, `${where}: the window has the place`);
+      }
     }
   }));
   await check(`${name}: why a task took so long`, () => withPage(url, '#tasks', {}, async (page) => {

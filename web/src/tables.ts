@@ -31,16 +31,16 @@ const TIMES = [
 ];
 const g = (row: Row) => typeof row['g'] === 'number' ? `g:${row['g']}` : null;
 
-function toLane(begin: string, end?: string) {
+/** Leads to a goroutine's lane, at a moment or, with its end or its length, a stretch of time. */
+function toLane(begin: string, end?: 'end_ns'|'length_ns') {
   return (app: App, row: Row) => {
     const lane = g(row), at = row[begin];
     if (typeof at !== 'number') return null;
-    const from = sinceBegin(app, at), stop = end ? row[end] : undefined;
-    const to = typeof stop === 'number'      ? sinceBegin(app, stop) :
-        typeof row['length_ns'] === 'number' ? from + Number(row['length_ns']) :
-                                               undefined;
-    return () => showPlace(
-               app, {lane, from: Math.max(0, from), ...(to !== undefined && end ? {to} : {})});
+    const from = sinceBegin(app, at), stop = end ? row[end] : null;
+    const to = typeof stop !== 'number' ?
+        {} :
+        {to: end === 'length_ns' ? from + stop : sinceBegin(app, stop)};
+    return () => showPlace(app, {lane, from: Math.max(0, from), ...to});
   };
 }
 
