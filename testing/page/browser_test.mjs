@@ -7,7 +7,7 @@
 
 import assert from 'node:assert/strict';
 import {spawn, spawnSync} from 'node:child_process';
-import {mkdtempSync, rmSync} from 'node:fs';
+import {mkdtempSync, rmSync, statSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {basename, join} from 'node:path';
 import {pathToFileURL} from 'node:url';
@@ -281,6 +281,10 @@ for (const trace of traces) {
     const file = join(directory, 'report.html');
     // Of a broken trace it is what can be saved.
     assert.equal(spawnSync(flags.dump, ['report', '-o', file, trace]).status, name === 'cut.trace' ? 1 : 0);
+    assert.ok(statSync(file).size <= 10e6);
+    const small = join(directory, 'small.html');
+    spawnSync(flags.dump, ['report', '--max-size=1M', '-o', small, trace]);
+    assert.ok(statSync(small).size <= 1e6);
     await withPage(pathToFileURL(file).href, '#summary', {}, async (page) => {
       await showViews(page, async (view) => {
         const text = await page.locator('#view').innerText();

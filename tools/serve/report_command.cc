@@ -90,7 +90,7 @@ class ReportCommand final : public Command {
         OutputFlag(&target_),
         {.name = "max-size",
          .value = "N",
-         .help = "The size of the answers in the file, in MB, at most: 20 or 20M. Default: 10.",
+         .help = "The size of the file in MB, at most: 20 or 20M. Default: 10.",
          .set = [set = SetNumber(1, &max_megabytes_)](absl::string_view value) {
            absl::ConsumeSuffix(&value, "M");
            return set(value);
@@ -126,7 +126,9 @@ class ReportCommand final : public Command {
     // Of a broken trace, the report has what can be saved.
     const absl::Status read = view.Read();
     const int64_t duration = NumberIn(view.Answer("trace").body, "duration");
-    ReportOptions report = {.to = duration, .max_size = max_megabytes_ * 1'000'000};
+    const uint64_t max_size = max_megabytes_ * 1'000'000;
+    const uint64_t page_size = PageWith("", "").size();
+    ReportOptions report = {.to = duration, .max_size = max_size - std::min(max_size, page_size)};
     for (const auto& [text, time] :
          {std::pair(&filter_.from, &report.from), std::pair(&filter_.to, &report.to)}) {
       if (text->empty()) continue;
