@@ -462,11 +462,12 @@ void DropExplained(std::vector<Suspicion>* raised) {
              return part.function == function;
            });
   };
-  const auto is_answer = [&](const Suspicion& io) {
-    if (io.kind != SuspicionKind::kIo || io.reason != kOwnNetwork) return false;
-    if (io.culprits.empty() || io.culprits[0].library.empty()) return false;
+  const auto is_answer = [&](const Suspicion& answer) {
+    const bool is_own_io = answer.kind == SuspicionKind::kIo && answer.reason == kOwnNetwork;
+    if (answer.kind != SuspicionKind::kAnswers && !is_own_io) return false;
+    if (answer.culprits.empty() || answer.culprits[0].library.empty()) return false;
     return absl::c_any_of(all, [&](const Suspicion& one) {
-      return one.kind != SuspicionKind::kIo && names(one, io.culprits[0].library);
+      return one.kind != answer.kind && names(one, answer.culprits[0].library);
     });
   };
   const auto is_pool_of_others = [&](const Suspicion& pool) {

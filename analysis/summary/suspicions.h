@@ -38,9 +38,9 @@ std::vector<TraceSummary::Suspicion> FindCandidates(const CandidateInput& input,
 // Returns whether a candidate of a summary is above all thresholds.
 bool IsRaised(const TraceSummary::Suspicion& candidate, const TraceSummary& summary);
 
-// Removes waits for answers of the program itself if another suspicion names the function in which
-// those that answer spend most of the time; and pools if goroutines that started elsewhere have
-// what the others wait for, which are suspected as well.
+// Removes waits for answers of the program itself, by the network or not, if another suspicion
+// names the function in which those that answer spend most of the time; and pools if goroutines
+// that started elsewhere have what the others wait for, which are suspected as well.
 void DropExplained(std::vector<TraceSummary::Suspicion>* raised);
 
 }  // namespace gotrace::internal

@@ -555,6 +555,15 @@ TEST(Suspicions, NameWhatThereIsTooLittleOf) {
             "main.go:8, in 20 waits, for what others like them had. Held by "
             "main.handle (100.0%), mostly running up to main.withConn main.go:9 "
             "(100.0%).\n");
+  // Parallel tests wait for each other, and lose nothing.
+  Program::Stack parallel = acquire;
+  parallel.insert(parallel.begin() + 1, {4, "testing.(*T).Parallel", "", 1});
+  Program tests;
+  for (int64_t i = 0; i < 20; ++i) {
+    tests.Wait(20 + i % 3, 10 + 40 * i, 30 + 40 * i, "chan receive", parallel, 20 + (i + 1) % 3,
+               release);
+  }
+  EXPECT_EQ(SuspicionsOf(tests.Summarize()), "");
 }
 
 // Goroutines of main.export have what those of main.handle wait for.
@@ -602,8 +611,17 @@ TEST(Suspicions, NameOnlyWhatDelaysAnAnswer) {
   summary.candidates = {io, lock};
   ASSERT_EQ(summary.Suspicions().size(), 1);
   EXPECT_EQ(summary.Suspicions()[0].kind, SuspicionKind::kLock);
+  // The same without a network.
+  TraceSummary::Suspicion answers = io;
+  answers.kind = SuspicionKind::kAnswers;
+  answers.reason = "chan receive";
+  answers.goroutines = 3;
+  answers.asked = answers.lost.count();
+  answers.own = answers.Cost();
+  summary.candidates.push_back(answers);
+  EXPECT_EQ(summary.Suspicions().size(), 1);
   summary.candidates[1].function = "main.other";
-  EXPECT_EQ(summary.Suspicions().size(), 2);
+  EXPECT_EQ(summary.Suspicions().size(), 3);
 }
 
 // Goroutine 8 takes 16 ms for each item, and those that produce them wait for it.
@@ -924,7 +942,8 @@ TEST(Suspicions, NameWorkThatIsDividedUnequally) {
 // Goroutine 7 runs for 1 µs, yields, and waits for 2 µs until it runs again. Then it works.
 TEST(Suspicions, NameLoopsThatYield) {
   using enum EventType;
-  const auto suspicions_of = [](int64_t yields, int64_t end) {
+  const auto suspicions_of = [](int64_t yields, int64_t end,
+                                absl::string_view call = "runtime.Gosched") {
     BuiltEvents events;
     events.Sync(0, 1);
     events.Proc(kProcStatus, 0, 0, ProcState::kUndetermined, ProcState::kRunning);
@@ -934,7 +953,7 @@ TEST(Suspicions, NameLoopsThatYield) {
       events.Push(events.Builder(kGoStop, time += 1000, 0, 7)
                       .Transition(GoId{7}, GoState::kRunning, GoState::kRunnable)
                       .Reason("runtime.Gosched")
-                      .Stack({{1, "runtime.Gosched", "", 1}, {2, "main.wait", "/src/main.go", 7}}));
+                      .Stack({{1, call, "", 1}, {2, "main.wait", "/src/main.go", 7}}));
       events.Go(kGoStart, time += 2000, 0, 7, GoState::kRunnable, GoState::kRunning);
     }
     events.Sync(end, 2);
@@ -949,6 +968,8 @@ TEST(Suspicions, NameLoopsThatYield) {
             "a Cond they would wait without a P.\n");
   // Too few, or too seldom.
   EXPECT_EQ(suspicions_of(19'000, 800'000'000), "");
+  // The runtime does so while it sweeps.
+  EXPECT_EQ(suspicions_of(20'000, 800'000'000, "runtime.GC"), "");
   EXPECT_EQ(suspicions_of(25'000, 1'500'000'000), "");
 }
 
