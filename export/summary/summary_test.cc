@@ -631,7 +631,7 @@ TEST(Suspicions, NameTheStageThatOthersWaitFor) {
   const Program::Stack receive = {{4, "runtime.chanrecv1", "", 4}, {3, "main.enrich", "", 5}};
   const auto summarize = [&](int64_t senders, absl::string_view reason = "chan send",
                              absl::string_view call = "runtime.chansend1") {
-    const Program::Stack send = {{5, std::string(call), "", 5}, {6, "main.source", "", 6}};
+    const Program::Stack send = {{5, call, "", 5}, {6, "main.source", "", 6}};
     Program program;
     for (int64_t i = 0; i < 25; ++i) {
       program.Wait(8, 2 + 20 * i, 17 + 20 * i, "sleep", work);
