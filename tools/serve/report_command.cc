@@ -126,9 +126,7 @@ class ReportCommand final : public Command {
     // Of a broken trace, the report has what can be saved.
     const absl::Status read = view.Read();
     const int64_t duration = NumberIn(view.Answer("trace").body, "duration");
-    const uint64_t max_size = max_megabytes_ * 1'000'000;
-    const uint64_t page_size = PageWith("", "").size();
-    ReportOptions report = {.to = duration, .max_size = max_size - std::min(max_size, page_size)};
+    ReportOptions report = {.to = duration};
     for (const auto& [text, time] :
          {std::pair(&filter_.from, &report.from), std::pair(&filter_.to, &report.to)}) {
       if (text->empty()) continue;
@@ -140,11 +138,14 @@ class ReportCommand final : public Command {
       return absl::InvalidArgumentError("nothing of the trace is between --from and --to");
     }
     report.is_whole = report.from <= 0 && report.to >= duration;
+    const std::string state = report.is_whole
+                                  ? "#summary"
+                                  : absl::StrCat("#summary?from=", report.from, "&to=", report.to);
+    const uint64_t max_size = max_megabytes_ * 1'000'000;
+    report.max_size = max_size - std::min<uint64_t>(max_size, PageWith("", state).size());
     const std::string answers =
         ReportAnswers([&](absl::string_view request) { return view.Answer(request); }, report);
-    const std::string page = PageWith(
-        answers, report.is_whole ? "#summary"
-                                 : absl::StrCat("#summary?from=", report.from, "&to=", report.to));
+    const std::string page = PageWith(answers, state);
     absl::Status status = target.Write([&](Output* output) {
       output->buffer().Append(absl::string_view(page));
       return output->Finish();

@@ -138,8 +138,9 @@ export class Table {
     if (!this.columns.length) this.columns = this.all.slice(0, 8);
     // On a narrow page the name has to come first to be seen at all.
     const last = this.columns[this.columns.length - 1];
-    if (last && (last.kind === 'text' || last.kind === 'stack') && this.pane.clientWidth < 640)
-      this.columns = [last, ...this.columns.slice(0, -1)];
+    const name = this.columns.find((c) => c.key === 'function') ?? last;
+    if (name && (name.kind === 'text' || name.kind === 'stack') && this.pane.clientWidth < 640)
+      this.columns = [name, ...this.columns.filter((c) => c !== name)];
     const filter = params[`${view}.filter`] ?? '';
     if (document.activeElement !== this.filterBox) this.filterBox.value = filter;
     let rows = filterRows(this.rows, this.all, filter);
