@@ -46,8 +46,7 @@ int HolderSums::StepsOf(const RecentStates::Wait& wait) {
   if (wait.is_older) return RecentStates::kMaxSteps;
   if (!IsSelected(wait.stack, wait.reason)) return 0;
   const WaitObject object = ObjectOf(interner_.String(wait.reason), places_.Of(wait.stack));
-  const bool is_channel = object == WaitObject::kChannel || object == WaitObject::kSelect;
-  if (!is_channel) return RecentStates::kMaxSteps;
+  if (!IsChannel(object)) return RecentStates::kMaxSteps;
   const bool is_short = Between(wait.begin, wait.end) < options_.shortest_channel_wait;
   return is_short ? 0 : options_.channel_steps;
 }

@@ -69,6 +69,10 @@ inline bool IsLock(WaitObject object) {
   return object == WaitObject::kMutex || object == WaitObject::kRWMutex;
 }
 
+inline bool IsChannel(WaitObject object) {
+  return object == WaitObject::kChannel || object == WaitObject::kSelect;
+}
+
 // Finds the places of stacks, each once.
 class StackPlaces {
  public:

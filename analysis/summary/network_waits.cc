@@ -130,23 +130,24 @@ void NetworkWaits::AddWrite(const GoInterval& interval) {
 
 void NetworkWaits::AddWait(const GoInterval& interval, bool is_direct) {
   if (!is_direct) AddState(interval);
-  const StackPlace place = places_.Of(interval.stack);
+  const StackPlace& place = places_.Of(interval.stack);
   if (place.place.function == StringId::kEmpty || place.is_system) return;
   const Stack& stack = StackOf(interval.stack);
   const bool is_exchange = stack.is_exchange && interner_.String(interval.reason) == "select";
   if (!is_direct && !is_exchange) return;
-  // For a connection that others use, which is what pool is about.
-  if (place.awaits_connection && places_.Of(interval.ended_by.stack).returns_connection) return;
   const Key key = {place.start, place.place};
+  const bool is_of_program = place.outermost != StringId::kEmpty || stack.is_handler;
+  // For a connection that others use: see kPool. After this, `place` is not valid.
+  if (place.awaits_connection && places_.Of(interval.ended_by.stack).returns_connection) return;
   LastWait wait = AnswerTo(interval, is_direct);
   if (is_direct) {
-    if (stack.accepts) acceptors_.insert(place.start);
+    if (stack.accepts) acceptors_.insert(key.start);
     const auto created = new_.find(interval.goroutine);
     if (created != new_.end()) {
       if (generations_.HasWhole(interval) &&
           created->second.time >= generations_.At(interval.end)) {
         first_.insert(key);
-        creators_.emplace(place.start, StartOf(interner_, created->second.at));
+        creators_.emplace(key.start, StartOf(interner_, created->second.at));
       }
       new_.erase(created);
     }
@@ -159,7 +160,6 @@ void NetworkWaits::AddWait(const GoInterval& interval, bool is_direct) {
   } else if (wait.peer == Peer::kProgram) {
     wait.peer = Peer::kAsked;
   }
-  const bool is_of_program = place.outermost != StringId::kEmpty || stack.is_handler;
   if (stack.is_idle || stack.is_served || !is_of_program) return;
   waits_[key].by_peer[static_cast<size_t>(wait.peer)].Add(interval.Seen().duration());
   if (wait.peer == Peer::kAsked) AddAnswer(interval, key.place, *wait.answer);

@@ -198,7 +198,7 @@ class Stages {
 
   void AddWaits(const WaitGroup& group) {
     const WaitKey& key = group.key;
-    const bool is_channel = key.object == WaitObject::kChannel || key.object == WaitObject::kSelect;
+    const bool is_channel = IsChannel(key.object);
     // Waits that began before the trace have no reason.
     const bool is_unknown = key.state == GoState::kWaiting && key.reason == StringId::kEmpty;
     if (!is_channel && !is_unknown) return;

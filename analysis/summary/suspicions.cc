@@ -292,7 +292,7 @@ void Candidates::AddChannelWaits(const WaitGroup& group) {
   if (key.end == WaitEnd::kPeer) {
     AddTime(static_cast<int64_t>(group.durations.sum()), &timeouts.peers);
   }
-  if (key.end == WaitEnd::kGoroutine && key.object != WaitObject::kCond) {
+  if (key.end == WaitEnd::kGoroutine && IsChannel(key.object)) {
     Candidate& answers = AnswersIn(key.place);
     answers.suspicion.reason = Text(key.reason);
     answers.suspicion.asked += group.asked;
@@ -319,7 +319,7 @@ void Candidates::AddHolder(const WaitHolder& holder) {
           ? LockIn(holder.place)
           : PoolIn(holder.object, holder.reason, holder.start, holder.place).suspicion;
   suspicion.culprits.push_back(CulpritOf(holder, interner_));
-  if (holder.object != WaitObject::kChannel && holder.object != WaitObject::kSelect) return;
+  if (!IsChannel(holder.object)) return;
   Suspicion& answers = AnswersIn(holder.place).suspicion;
   answers.culprits.push_back(CulpritOf(holder, interner_));
   if (OnlyWaits(holder)) AddTime(holder.time, &answers.own);

@@ -360,10 +360,9 @@ void AppendSuspicion(const TraceSummary::Suspicion& suspicion, const TraceSummar
   json->Member("cost_ns", suspicion.Cost());
   const bool is_of_tasks = suspicion.kind == SuspicionKind::kSlowTasks;
   const Histogram& lengths = is_of_tasks ? suspicion.others : suspicion.lost;
-  uint64_t count = is_of_tasks ? suspicion.grown : 0;
-  if (!is_of_tasks) {
-    for (const TraceSummary::Suspicion::Part& part : suspicion.places) count += part.count;
-  }
+  uint64_t count = 0;
+  for (const TraceSummary::Suspicion::Part& part : suspicion.places) count += part.count;
+  if (is_of_tasks) count = suspicion.grown;
   json->Member("count", count);
   json->Member("p50_ns", lengths.Quantile(0.5));
   json->Member("p99_ns", lengths.Quantile(0.99));

@@ -173,10 +173,10 @@ export class PathView implements ViewPart {
 
   private drawTools(state: State, params: Params|null) {
     const sum = state.params['path.sum'] ?? '';
-    const is_selected = state.path || state.task || state.lane?.startsWith('g:');
+    const isSelected = state.path || state.task || state.lane?.startsWith('g:');
     const of = params && !sum ?
         `${params[0]![0] === 'task' ? 'Task' : 'G'} ${String(params[0]![1])}${
-            is_selected ? '' : ', the slowest one'}` :
+            isSelected ? '' : ', the slowest one'}` :
         null;
     const choose: HTMLSelectElement =
         h('select', {
