@@ -8,7 +8,7 @@
 
 namespace gotrace::internal {
 
-int64_t& ColumnRun::at(size_t index) {
+void ColumnRun::MakeRoomFor(size_t index) {
   if (values_.empty()) first_ = index;
   if (index < first_) {
     // As far back as it is long, so that columns that are used backwards are moved a few times.
@@ -17,10 +17,7 @@ int64_t& ColumnRun::at(size_t index) {
     first_ -= more;
   }
   if (index >= end()) values_.resize(index - first_ + 1);
-  return values_[index - first_];
 }
-
-void ColumnValues::Add(size_t index, int64_t value) { values_.at(index) += value; }
 
 void ColumnValues::AddToAll(size_t first, size_t last, int64_t value) {
   constexpr size_t kFew = 4;
@@ -54,7 +51,7 @@ void LaneColumns::AddLongest(size_t column, Longest longest) {
   }
 }
 
-void LaneColumns::Add(LaneSpan span) {
+void LaneColumns::AddCut(LaneSpan span) {
   const int64_t length = span.end - span.begin;
   if (span.begin < range_.begin) {
     span.begin = range_.begin;
@@ -64,6 +61,10 @@ void LaneColumns::Add(LaneSpan span) {
     span.end = range_.end();
     span.cut_end = true;
   }
+  AddInside(span, length);
+}
+
+void LaneColumns::AddInside(const LaneSpan& span, int64_t length) {
   if (span.begin >= span.end) return;
   totals_[static_cast<size_t>(span.state)] += span.end - span.begin;
   if (keeps_spans_ == Spans::kKept) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/numeric/bits.h"
 #include "absl/types/span.h"
 #include "view/lane_state.h"
 
@@ -23,7 +24,10 @@ struct ColumnRange {
 
   int64_t end() const { return begin + step * static_cast<int64_t>(count); }
   // Returns the column of a time in the range.
-  size_t IndexOf(int64_t time) const { return static_cast<size_t>((time - begin) / step); }
+  size_t IndexOf(int64_t time) const {
+    // A division takes as long as all the rest of adding a span.
+    return static_cast<size_t>(time - begin) >> absl::countr_zero(static_cast<uint64_t>(step));
+  }
 
   friend bool operator==(const ColumnRange&, const ColumnRange&) = default;
 };
@@ -45,7 +49,11 @@ struct LaneSpan {
 // are 0, and take no memory: most parts of a trace fill only a small part of a lane.
 class ColumnRun {
  public:
-  int64_t& at(size_t index);
+  int64_t& at(size_t index) {
+    // If `index` is before the first, the difference is larger than any size.
+    if (index - first_ >= values_.size()) MakeRoomFor(index);
+    return values_[index - first_];
+  }
 
   bool empty() const { return values_.empty(); }
   size_t first() const { return first_; }
@@ -55,6 +63,8 @@ class ColumnRun {
   }
 
  private:
+  void MakeRoomFor(size_t index);
+
   size_t first_ = 0;
   std::vector<int64_t> values_;
 };
@@ -64,7 +74,7 @@ class ColumnRun {
 class ColumnValues {
  public:
   // Adds `value` to the column `index`, or to each from `first` up to `last`, which is excluded.
-  void Add(size_t index, int64_t value);
+  void Add(size_t index, int64_t value) { values_.at(index) += value; }
   void AddToAll(size_t first, size_t last, int64_t value);
 
   bool empty() const { return values_.empty() && changes_.empty(); }
@@ -116,7 +126,13 @@ class LaneColumns {
   LaneColumns(ColumnRange range, Spans spans) : range_(range), keeps_spans_(spans) {}
 
   // Adds a span, which may begin and end anywhere. Spans of one lane may come in any order.
-  void Add(LaneSpan span);
+  void Add(const LaneSpan& span) {
+    if (span.begin >= range_.begin && span.end <= range_.end()) {
+      AddInside(span, span.end - span.begin);
+    } else {
+      AddCut(span);
+    }
+  }
 
   // Adds everything in `other`. Its columns must not be wider, and those that overlap the range
   // must be in it as a whole.
@@ -139,6 +155,9 @@ class LaneColumns {
   absl::Span<const LaneSpan> SortedSpans();
 
  private:
+  void AddCut(LaneSpan span);
+  // `length` is that of the span before it was cut to the range.
+  void AddInside(const LaneSpan& span, int64_t length);
   void AddTime(int64_t begin, int64_t end, LaneState state);
   void AddLongest(size_t column, Longest longest);
 

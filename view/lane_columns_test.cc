@@ -44,35 +44,35 @@ std::string TextOf(LaneColumns lane) {
 }
 
 TEST(LaneColumns, KeepsLongSpansAndAddsOthersToColumns) {
-  LaneColumns lane({100, 10, 5}, LaneColumns::Spans::kKept);
-  lane.Add(SpanOf(80, 104, LaneState::kRunning));  // Cut to four.
-  lane.Add(SpanOf(104, 107, LaneState::kSyscall));
-  lane.Add(SpanOf(107, 126, LaneState::kRunning));  // One less than two columns.
-  lane.Add(SpanOf(126, 146, LaneState::kBlocked));
-  lane.Add(SpanOf(146, 200, LaneState::kRunning));  // Cut to four.
-  lane.Add(SpanOf(50, 90, LaneState::kRunning));    // Outside.
-  lane.Add(SpanOf(150, 190, LaneState::kRunning));
+  LaneColumns lane({160, 16, 5}, LaneColumns::Spans::kKept);
+  lane.Add(SpanOf(128, 166, LaneState::kRunning));  // Cut to six.
+  lane.Add(SpanOf(166, 171, LaneState::kSyscall));
+  lane.Add(SpanOf(171, 202, LaneState::kRunning));  // One less than two columns.
+  lane.Add(SpanOf(202, 234, LaneState::kBlocked));
+  lane.Add(SpanOf(234, 300, LaneState::kRunning));  // Cut to six.
+  lane.Add(SpanOf(100, 150, LaneState::kRunning));  // Outside.
+  lane.Add(SpanOf(240, 300, LaneState::kRunning));
   EXPECT_EQ(TextOf(lane),
-            "100 10\n"
-            "running 27: 0=7 1=10 2=6 4=4\n"
-            "syscall 3: 0=3\n"
-            "blocked 20:\n"
-            "longest 0 19 running\n"
-            "longest 4 54 running\n"
-            "126 to 146 blocked\n");
+            "160 16\n"
+            "running 43: 0=11 1=16 2=10 4=6\n"
+            "syscall 5: 0=5\n"
+            "blocked 32:\n"
+            "longest 0 31 running\n"
+            "longest 4 66 running\n"
+            "202 to 234 blocked\n");
 }
 
 TEST(LaneColumns, CutsSpansThatStayLong) {
-  LaneColumns lane({100, 10, 5}, LaneColumns::Spans::kKept);
+  LaneColumns lane({160, 16, 5}, LaneColumns::Spans::kKept);
   lane.Add(SpanOf(0, 1000, LaneState::kBlocked));
-  EXPECT_EQ(TextOf(lane), "100 10\nblocked 50:\n100 to 150 blocked cut begin cut end\n");
+  EXPECT_EQ(TextOf(lane), "160 16\nblocked 80:\n160 to 240 blocked cut begin cut end\n");
 }
 
 TEST(LaneColumns, AddsLongSpansToColumnsIfNoneAreKept) {
-  LaneColumns lane({0, 10, 10}, LaneColumns::Spans::kNone);
-  lane.Add(SpanOf(5, 95, LaneState::kBlocked));
-  lane.Add(SpanOf(30, 31, LaneState::kBlocked));
-  EXPECT_EQ(TextOf(lane), "0 10\nblocked 91: 0=5 1=10 2=10 3=11 4=10 5=10 6=10 7=10 8=10 9=5\n");
+  LaneColumns lane({0, 16, 10}, LaneColumns::Spans::kNone);
+  lane.Add(SpanOf(5, 155, LaneState::kBlocked));
+  lane.Add(SpanOf(50, 51, LaneState::kBlocked));
+  EXPECT_EQ(TextOf(lane), "0 16\nblocked 151: 0=11 1=16 2=16 3=17 4=16 5=16 6=16 7=16 8=16 9=11\n");
 }
 
 TEST(ColumnValues, AddsInAnyOrder) {

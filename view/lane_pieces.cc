@@ -45,11 +45,11 @@ LaneState LanePieces::StateOf(const GoInterval& interval) {
 
 void LanePieces::Give(const Run& run, bool crosses) {
   const GoInterval& interval = run.interval;
+  const LaneState state = StateOf(interval);
   LanePiece piece;
   piece.goroutine = interval.goroutine;
   piece.start = run.start;
   piece.reason = interval.reason;
-  piece.state = StateOf(interval);
   piece.crosses = crosses;
   const bool is_on_thread =
       interval.state == GoState::kRunning || interval.state == GoState::kSyscall;
@@ -57,15 +57,14 @@ void LanePieces::Give(const Run& run, bool crosses) {
     piece.thread = interval.thread;
     piece.proc = interval.proc;
   }
-  const auto give = [&](int64_t begin, int64_t end, LaneState state) {
+  const auto give = [&](int64_t begin, int64_t end, LaneState state_then) {
     if (begin >= end) return;
-    LanePiece part = piece;
-    part.begin = begin;
-    part.end = end;
-    part.state = state;
-    part.proc_until =
+    piece.begin = begin;
+    piece.end = end;
+    piece.state = state_then;
+    piece.proc_until =
         interval.state == GoState::kSyscall ? std::min(interval.proc_until, end) : end;
-    take_(part);
+    take_(piece);
   };
   int64_t begin = interval.begin;
   const auto found = assist_parts_.find(interval.goroutine);
@@ -76,13 +75,13 @@ void LanePieces::Give(const Run& run, bool crosses) {
     int64_t assist_begin = begin;
     int64_t assist_end = begin;
     const auto give_assist = [&] {
-      give(begin, assist_begin, piece.state);
+      give(begin, assist_begin, state);
       give(assist_begin, assist_end, LaneState::kAssist);
       begin = assist_end;
     };
     for (const Part& part : parts) {
       // A mark worker does not assist, and only time that is spent running counts as an assist.
-      if (part.run_begin != interval.begin || piece.state != LaneState::kRunning) continue;
+      if (part.run_begin != interval.begin || state != LaneState::kRunning) continue;
       if (part.begin > assist_end) {
         give_assist();
         assist_begin = part.begin;
@@ -94,7 +93,7 @@ void LanePieces::Give(const Run& run, bool crosses) {
     parts.erase(std::remove_if(parts.begin(), parts.end(), is_given), parts.end());
     if (parts.empty()) assist_parts_.erase(found);
   }
-  give(begin, interval.end, piece.state);
+  give(begin, interval.end, state);
 }
 
 void LanePieces::AddThread(const ThreadInterval& interval) {

@@ -103,15 +103,11 @@ GrowingLane& Overview::LaneOf(StringId start) {
 }
 
 void Overview::AddPiece(const LanePiece& piece) {
-  LanePiece shifted = piece;
-  shifted.begin = SinceBegin(piece.begin);
-  shifted.end = SinceBegin(piece.end);
-  shifted.proc_until = SinceBegin(piece.proc_until);
-  if (shifted.begin >= shifted.end) return;
   LaneSpan span;
-  span.begin = shifted.begin;
-  span.end = shifted.end;
-  span.state = shifted.state;
+  span.begin = SinceBegin(piece.begin);
+  span.end = SinceBegin(piece.end);
+  span.state = piece.state;
+  if (span.begin >= span.end) return;
   if (piece.goroutine != GoId::kNone) {
     if (piece.start == StringId::kEmpty) {
       pending_[piece.goroutine].push_back(span);
@@ -119,16 +115,21 @@ void Overview::AddPiece(const LanePiece& piece) {
       LaneOf(piece.start).Add(span);
     }
   }
-  if (piece.proc != ProcId::kNone && shifted.begin < shifted.proc_until) {
-    span.end = shifted.proc_until;
-    span.subject = piece.goroutine.value;
-    procs_.try_emplace(piece.proc, LaneColumns::Spans::kKept).first->second.Add(span);
-  }
-  if (!piece.crosses) return;
+  if (piece.crosses) AddCrossing(piece);
+  span.end = SinceBegin(piece.proc_until);
+  if (piece.proc == ProcId::kNone || span.begin >= span.end) return;
+  span.subject = piece.goroutine.value;
+  procs_.try_emplace(piece.proc, LaneColumns::Spans::kKept).first->second.Add(span);
+}
+
+void Overview::AddCrossing(LanePiece piece) {
+  piece.begin = SinceBegin(piece.begin);
+  piece.end = SinceBegin(piece.end);
+  piece.proc_until = SinceBegin(piece.proc_until);
   // So that it can be packed.
-  shifted.crosses = false;
-  shifted.start = StringId::kEmpty;
-  crossing_.Add(shifted);
+  piece.crosses = false;
+  piece.start = StringId::kEmpty;
+  crossing_.Add(piece);
 }
 
 void Overview::AddRange(const RuntimeRange& range) {

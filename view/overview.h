@@ -156,6 +156,7 @@ class Overview final : public MergeableAnalysis<Overview> {
   using Goroutines = PartialGoroutines<Data>;
 
   void AddPiece(const LanePiece& piece);
+  void AddCrossing(LanePiece piece);
   void AddRange(const RuntimeRange& range);
   void AddRegions(const RegionType& regions);
   // Adds what is pending of a goroutine to the group of its function.

@@ -14,7 +14,7 @@ namespace {
 
 // When the first copy of a part is made, and how often further ones are, at most.
 constexpr absl::Duration kFirst = absl::Milliseconds(100);
-constexpr absl::Duration kEvery = absl::Milliseconds(250);
+constexpr absl::Duration kEvery = absl::Milliseconds(400);
 
 // Copies have fewer columns, which take less memory and time.
 constexpr int64_t kTimesWider = 8;
@@ -28,8 +28,8 @@ Overview::Watch Previews::MakeWatch() {
     if (now < next && !(is_first && ends_generation)) return;
     Update(part);
     is_first = false;
-    // However large it is, most of the time is for reading.
-    next = absl::Now() + std::max(kEvery, 10 * (absl::Now() - now));
+    // However large it is, nearly all of the time is for reading.
+    next = absl::Now() + std::max(kEvery, 30 * (absl::Now() - now));
   };
 }
 
