@@ -76,7 +76,7 @@ absl::Span<const Answers::Row> Answers::Rows() {
       {"procs", "from to slices ready long-runs p sort top", nullptr},
       {"heap", "from to by sort top", nullptr},
       {"leaks", "from to longer g stack sort top", nullptr},
-      {"path", "from to task g type region func sort top", nullptr},
+      {"path", "from to task g type region func worst by min max sort top", nullptr},
       {"profile",
        "from to type func by-g by-p task region by-task by-region by-label g p m sort top",
        nullptr},

@@ -141,7 +141,7 @@ class Answers {
   // Appends the functions in stacks whose names contain a text, the shortest ones first.
   void AppendFunctions(absl::string_view text, size_t most, JsonWriter* json) const;
   void AppendStack(const Interner& interner, StackId stack, JsonWriter* json) const;
-  void AppendPlace(absl::string_view key, const LaneId& lane, std::optional<int64_t> at,
+  void AppendPlace(absl::string_view key, absl::string_view lane, std::optional<int64_t> at,
                    JsonWriter* json) const;
   void AppendCause(absl::string_view key, const Cause* cause, int64_t time,
                    const Interner& interner, JsonWriter* json) const;
@@ -155,6 +155,7 @@ class Answers {
   absl::Status AnswerGroups(const ViewRequest& request, JsonWriter* json) const;
   absl::Status AnswerMembers(const ViewRequest& request, JsonWriter* json) const;
   absl::Status AnswerSpan(const ViewRequest& request, JsonWriter* json) const;
+  absl::Status AnswerMark(absl::string_view lane, int64_t at, JsonWriter* json) const;
   absl::Status AnswerArrows(const ViewRequest& request, JsonWriter* json) const;
   absl::Status AnswerMarks(const ViewRequest& request, JsonWriter* json) const;
   absl::Status AnswerTaskLanes(const ViewRequest& request, JsonWriter* json) const;

@@ -133,7 +133,8 @@ void Overview::AddCrossing(LanePiece piece) {
 }
 
 void Overview::AddRange(const RuntimeRange& range) {
-  const Mark mark = {SinceBegin(range.begin), SinceBegin(range.end), range.name};
+  const Mark mark = {SinceBegin(range.begin), SinceBegin(range.end), range.name,
+                     range.goroutine,         range.proc,            range.stack};
   (range.type == EventType::kGCBegin ? cycles_ : stops_).push_back(mark);
 }
 
@@ -205,6 +206,7 @@ void Overview::Merge(Overview&& next, const InternerMap& ids) {
   const auto append = [&](const std::vector<Mark>& marks, std::vector<Mark>* known) {
     for (Mark mark : marks) {
       mark.name = ids(mark.name);
+      mark.stack = ids(mark.stack);
       known->push_back(mark);
     }
   };

@@ -58,6 +58,10 @@ class Overview final : public MergeableAnalysis<Overview> {
     int64_t begin = 0;
     int64_t end = 0;
     StringId name = StringId::kEmpty;
+    // Who began it, and where. In AddSoFar() these are not known.
+    GoId goroutine = GoId::kNone;
+    ProcId proc = ProcId::kNone;
+    StackId stack = StackId::kNone;
   };
   // All regions of a type that begin in the trace.
   struct RegionType {

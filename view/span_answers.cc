@@ -12,6 +12,10 @@ namespace {
 // The most goroutines that a span names as woken.
 constexpr size_t kMaxWakes = 100;
 
+// The ids of the collector's lanes, which no other request has.
+constexpr absl::string_view kStopsLane = "stops";
+constexpr absl::string_view kCyclesLane = "cycles";
+
 }  // namespace
 
 absl::Status Answers::ForEachPiece(const LaneId& lane, size_t n,
@@ -68,12 +72,12 @@ void Answers::AppendStack(const Interner& interner, StackId stack, JsonWriter* j
   json->EndArray();
 }
 
-void Answers::AppendPlace(absl::string_view key, const LaneId& lane, std::optional<int64_t> at,
+void Answers::AppendPlace(absl::string_view key, absl::string_view lane, std::optional<int64_t> at,
                           JsonWriter* json) const {
   json->Key(key);
   if (!at.has_value()) return json->Null();
   json->BeginObject();
-  json->Member("lane", absl::string_view(TextOf(lane)));
+  json->Member("lane", lane);
   json->Member("at", *at);
   json->EndObject();
 }
@@ -104,13 +108,15 @@ void Answers::AppendId(absl::string_view key, int64_t id, JsonWriter* json) cons
 absl::Status Answers::AnswerSpan(const ViewRequest& request, JsonWriter* json) const {
   const std::string* const text = request.Find("lane");
   if (text == nullptr) return absl::InvalidArgumentError("lane is missing");
-  const std::optional<LaneId> lane = ReadLaneId(*text);
-  if (!lane.has_value() || lane->kind == LaneKind::kGroup) {
-    return absl::InvalidArgumentError("lane must be that of a P, a thread or a goroutine");
-  }
   const absl::StatusOr<int64_t> at = request.Number("at", 0, kMaxViewTime, -1);
   if (!at.ok()) return at.status();
   if (*at < 0) return absl::InvalidArgumentError("at is missing");
+  if (*text == kStopsLane || *text == kCyclesLane) return AnswerMark(*text, *at, json);
+  const std::optional<LaneId> lane = ReadLaneId(*text);
+  if (!lane.has_value() || lane->kind == LaneKind::kGroup) {
+    return absl::InvalidArgumentError(
+        "lane must be that of a P, a thread or a goroutine, stops or cycles");
+  }
   const auto generation_of = [&](int64_t time) { return GenerationsOf({time, time + 1}).first; };
   const size_t n = generation_of(*at);
 
@@ -170,7 +176,7 @@ absl::Status Answers::AnswerSpan(const ViewRequest& request, JsonWriter* json) c
   const GoId id = piece->goroutine;
   const Overview::Goroutine* const goroutine =
       id == GoId::kNone ? nullptr : overview().Find(id, piece->begin);
-  json->Member("lane", absl::string_view(TextOf(*lane)));
+  json->Member("lane", absl::string_view(*text));
   json->Member("name", goroutine == nullptr ? absl::string_view() : NameOfGroup(goroutine->group));
   json->Member("begin", piece->begin);
   json->Member("end", piece->end);
@@ -178,8 +184,8 @@ absl::Status Answers::AnswerSpan(const ViewRequest& request, JsonWriter* json) c
   AppendId("goroutine", id.value, json);
   AppendId("p", piece->proc.value, json);
   AppendId("m", piece->thread.value, json);
-  AppendPlace("previous", *lane, previous, json);
-  AppendPlace("next", *lane, following, json);
+  AppendPlace("previous", *text, previous, json);
+  AppendPlace("next", *text, following, json);
   if (goroutine == nullptr) return absl::OkStatus();
 
   json->Key("begin_clipped");
@@ -214,7 +220,17 @@ absl::Status Answers::AnswerSpan(const ViewRequest& request, JsonWriter* json) c
   json->Member("go_state", GoStateName(begun == nullptr ? GoState::kUndetermined : begun->state));
   json->Member("reason",
                begun == nullptr ? absl::string_view() : first->interner().String(begun->reason));
-  AppendStack(first->interner(), begun == nullptr ? StackId::kNone : begun->stack, json);
+  // A run is without a stack, but what follows has the one with which it ended.
+  const GoInterval* described = begun;
+  const Interner* interner = &first->interner();
+  if (begun != nullptr && begun->state == GoState::kRunning) {
+    for (const GoInterval& interval : ending.intervals().own()) {
+      if (ended == nullptr || interval.begin != ended->end) continue;
+      described = &interval;
+      interner = &ending.interner();
+    }
+  }
+  AppendStack(*interner, described == nullptr ? StackId::kNone : described->stack, json);
   const bool begins = begun != nullptr && since_begin(begun->begin) == piece->begin;
   AppendCause("begun_by", begins ? &begun->begun_by : nullptr, piece->begin, first->interner(),
               json);
@@ -236,6 +252,31 @@ absl::Status Answers::AnswerSpan(const ViewRequest& request, JsonWriter* json) c
     if (part == &ending) break;
   }
   json->EndArray();
+  return absl::OkStatus();
+}
+
+absl::Status Answers::AnswerMark(absl::string_view lane, int64_t at, JsonWriter* json) const {
+  const bool is_stop = lane == kStopsLane;
+  const std::vector<Overview::Mark>& marks = is_stop ? overview().stops() : overview().cycles();
+  const auto after = absl::c_upper_bound(
+      marks, at, [](int64_t time, const Overview::Mark& mark) { return time < mark.begin; });
+  const auto begin_of = [&](auto mark) {
+    return mark == marks.end() ? std::nullopt : std::optional<int64_t>(mark->begin);
+  };
+  const auto mark = after == marks.begin() ? marks.end() : after - 1;
+  if (mark == marks.end() || (mark->begin != at && mark->end <= at)) {
+    return absl::NotFoundError("the lane has nothing at this time");
+  }
+  json->Member("lane", lane);
+  json->Member("name", interner().String(mark->name));
+  json->Member("begin", mark->begin);
+  json->Member("end", mark->end);
+  json->Member("state", LaneStateName(is_stop ? LaneState::kStopped : LaneState::kGc));
+  AppendId("goroutine", mark->goroutine.value, json);
+  AppendId("p", mark->proc.value, json);
+  AppendPlace("previous", lane, begin_of(mark == marks.begin() ? marks.end() : mark - 1), json);
+  AppendPlace("next", lane, begin_of(after), json);
+  AppendStack(interner(), mark->stack, json);
   return absl::OkStatus();
 }
 

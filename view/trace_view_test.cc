@@ -172,6 +172,49 @@ TEST(TraceView, LeadsFromSpanToSpan) {
   }
 }
 
+// A mark of the collector is a span of its own, which leads to its neighbours.
+TEST(TraceView, LeadsFromMarkToMark) {
+  const OpenedView opened("go1.27-gc.trace");
+  const JsonValue marks = opened.Ask("marks?from=0&to=1000000000&step=1");
+  for (const std::string kind : {"stops", "cycles"}) {
+    SCOPED_TRACE(kind);
+    const std::vector<JsonValue>& rows = marks.Find(kind)->elements;
+    ASSERT_GT(rows.size(), 2);
+    std::string before = "null";
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const std::vector<JsonValue>& mark = rows[i].elements;
+      const std::string at = mark[0].text;
+      const JsonValue span = opened.Ask(absl::StrCat("span?lane=", kind, "&at=", at));
+      EXPECT_EQ(TextOf(span, "begin"), at);
+      EXPECT_EQ(NumberOf(span, "end") - NumberOf(span, "begin"), std::stoll(mark[1].text));
+      EXPECT_EQ(TextOf(span, "name"),
+                marks.Find("names")->elements.at(std::stoul(mark[2].text)).text);
+      EXPECT_EQ(TextOf(span, "state"), kind == "stops" ? "stopped" : "gc");
+      const JsonValue& previous = *span.Find("previous");
+      EXPECT_EQ(previous.type == JsonValue::Type::kNull ? "null" : TextOf(previous, "at"), before);
+      const JsonValue& next = *span.Find("next");
+      EXPECT_EQ(next.type == JsonValue::Type::kNull, i + 1 == rows.size());
+      before = at;
+    }
+  }
+  // Who stopped the world, and where: as `gotrace-dump gc --pauses` says.
+  const std::string at = marks.Find("stops")->elements.at(1).elements[0].text;
+  const JsonValue stop = opened.Ask(absl::StrCat("span?lane=stops&at=", at));
+  EXPECT_NE(TextOf(stop, "goroutine"), "null");
+  EXPECT_FALSE(stop.Find("stack")->elements.empty());
+}
+
+// A run has the stack with which it ended: where the goroutine then waited.
+TEST(TraceView, ShowsWhereARunEnded) {
+  const OpenedView opened("go1.27-gc.trace");
+  const JsonValue wait = opened.Ask("span?lane=g:1&at=1000000");
+  const JsonValue run =
+      opened.Ask(absl::StrCat("span?lane=g:1&at=", NumberOf(*wait.Find("previous"), "at")));
+  EXPECT_EQ(TextOf(run, "state"), "running");
+  ASSERT_FALSE(run.Find("stack")->elements.empty());
+  EXPECT_EQ(TextOf(run.Find("stack")->elements.at(0), "func"), "sync.(*WaitGroup).Wait");
+}
+
 TEST(TraceView, ShowsWhoWokeAGoroutine) {
   const OpenedView opened("go1.27-gc.trace");
   // As `gotrace-dump tables --tables=g_states` says.
@@ -247,6 +290,8 @@ TEST(TraceView, RefusesNonsense) {
       {"span?lane=p:0", 400},
       {"span?lane=group:0&at=1", 400},
       {"span?lane=g:999&at=1", 404},
+      {"span?lane=stops&at=9000000000000", 404},
+      {"lanes?ids=stops", 400},
       {"members?group=999", 404},
       {"members", 400},
       {"groups?limit=0", 400},

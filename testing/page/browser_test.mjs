@@ -187,6 +187,31 @@ for (const trace of traces) {
     await page.reload();
     await ready(page);
   }));
+  await check(`${name}: marks of the collector are selected by a click`, () => withPage(url, '#timeline', {}, async (page) => {
+    for (const kind of ['stops', 'cycles']) {
+      const [mark] = JSON.parse(await page.evaluate(`window.gotrace.requests.text('marks')`))[kind];
+      if (!mark) continue;
+      const [begin, length] = mark, room = Math.max(length, 1000);
+      await page.evaluate(([from, to]) => window.gotrace.store.set({from, to, lane: null}), [Math.max(0, begin - room), begin + length + room]);
+      await settle(page);
+      const [x, y] = await page.evaluate(([kind, t]) => {
+        const timeline = window.gotrace.view('timeline');
+        const row = timeline.rows.find((r) => r.kind === kind);
+        timeline.scroll.scrollTop = 0;
+        return [timeline.scale().x(t), row.y + row.height / 2 + 22];
+      }, [kind, begin + length / 2]);
+      const box = await page.locator('canvas.sheet').boundingBox();
+      await page.mouse.click(box.x + x, box.y + y);
+      await settle(page);
+      const s = await state(page);
+      assert.equal(s.lane, kind);
+      assert.ok(s.at >= begin && s.at <= begin + length);
+      assert.match(await text(page, '#details h2'), kind === 'stops' ? /stop-the-world/ : /mark phase/);
+      await page.keyboard.press(']');
+      await settle(page);
+      assert.equal((await state(page)).lane, kind);
+    }
+  }));
   await check(`${name}: the first and last row of each table lead to their places`, () => withPage(url, '#procs', {}, async (page) => {
     const views = [['procs'], ['procs', 'runs'], ['goroutines', 'each'], ['tasks', 'each'], ['regions', 'each'], ['latency', 'worst'], ['gc', 'pauses'], ...VIEWS.filter((view) => !['summary', 'timeline', 'procs', 'profile', 'path', 'events', 'sql'].includes(view)).map((view) => [view])];
     for (const [view, mode] of views) {

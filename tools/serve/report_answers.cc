@@ -33,11 +33,12 @@ constexpr int64_t kLanesOfUnit = 16;
 constexpr int64_t kMaxGroups = 100;
 constexpr size_t kMaxLanes = 256;
 
-// How many places, long waits among them, spans of Ps, and types of tasks and of regions have their
-// details in a report.
+// How many places, long waits among them, spans of Ps, marks of the collector, and types of tasks
+// and of regions have their details in a report.
 constexpr size_t kPlaces = 8;
 constexpr size_t kWaits = 5;
 constexpr size_t kSpans = 12;
+constexpr size_t kMarks = 50;
 constexpr size_t kTypes = 8;
 
 // How many goroutines of these places have their critical paths, which may be long.
@@ -402,6 +403,13 @@ void Collector::AddPlaces() {
                    [](const Span& a, const Span& b) { return a.length > b.length; });
   for (size_t i = 0; i < std::min(spans.size(), kSpans) && !is_full_; ++i) {
     AddSpan(spans[i].lane, spans[i].begin);
+  }
+  const Json marks = AddInWindow("marks");
+  for (const char* const kind : {"stops", "cycles"}) {
+    const Json& rows = MemberOf(marks, kind);
+    for (size_t i = 0; i < std::min(rows.size(), kMarks) && !is_full_; ++i) {
+      Add(absl::StrCat("span?lane=", kind, "&at=", rows[i][0].get<int64_t>()));
+    }
   }
 }
 

@@ -124,7 +124,6 @@ export interface Span {
   wakes?: {lane: string, at: number, name: string}[];
   previous?: Place|null;
   next?: Place|null;
-  regions?: {type: string, task: number, begin: number, end: number}[];
 }
 
 /** time, from, to, runs */

@@ -1,12 +1,12 @@
 // The panel at the right: everything about what is selected.
 
 import {Cause, CommandAnswer, Frame, Piece, Row, Span} from './answers';
-import {App, momentText, setWindow, showPlace, sinceBegin} from './app';
+import {App, momentText, setWindow, showPlace, sinceBegin, windowParams} from './app';
 import {codeOfGoState, STATE_LABELS, STATE_NAMES} from './colors';
 import {append, h, replace, stateMark} from './dom';
 import {count, duration, exactDuration, percent, plural, times} from './format';
-import {isAbort} from './requests';
-import {State} from './state';
+import {isAbort, Params} from './requests';
+import {isMarks, State} from './state';
 
 const KINDS: Record<string, string> = {
   unknown: 'The trace does not say',
@@ -190,60 +190,48 @@ export class Details {
     const label = STATE_LABELS[span.state] ?? span.state;
     const g = span.goroutine;
     const clipped = span.begin_clipped || span.end_clipped;
-    const title = span.lane.startsWith('g:') || g === null ? this.laneText(span.lane) : `G ${g}`;
+    const marks = isMarks(span.lane);
+    const title = marks                          ? '' :
+        span.lane.startsWith('g:') || g === null ? this.laneText(span.lane) :
+                                                   `G ${g}`;
     const moment = (ns: number) => momentText(app, ns, span.end - span.begin);
     const facts: [string, Node|string][] = [];
     if (span.reason) facts.push(['reason', h('span', {class: 'name'}, span.reason)]);
     facts.push(['began', moment(span.begin)], ['ended', moment(span.end)]);
-    if (g !== null && !span.lane.startsWith('g:')) facts.push(['on', this.laneText(span.lane)]);
+    if (g !== null && !marks && !span.lane.startsWith('g:'))
+      facts.push(['on', this.laneText(span.lane)]);
     if (span.p !== null && span.p !== undefined && !span.lane.startsWith('p:'))
       facts.push(['P', this.place(`p:${span.p}`, span.begin, `P ${span.p}`)]);
     if (span.m !== null && span.m !== undefined && !span.lane.startsWith('m:'))
       facts.push(['thread', this.place(`m:${span.m}`, span.begin, `M ${span.m}`)]);
     if (g !== null && !span.lane.startsWith('g:'))
-      facts.push(['goroutine', this.place(`g:${g}`, span.begin, `G ${g}`)]);
+      facts.push([marks ? 'begun by' : 'goroutine', this.place(`g:${g}`, span.begin, `G ${g}`)]);
     // There the panel says who did so.
     if (typeof span.created === 'number' && span.created < span.begin)
       facts.push(['created', this.place(`g:${g}`, span.created, momentText(app, span.created))]);
     this.show(
-        h('h2', {class: 'name'}, title, g !== null ? ` ${span.name ?? ''}` : ''),
+        h('h2', {class: 'name'}, title, g !== null || marks ? ` ${span.name ?? ''}` : ''),
         h('div', null, stateMark(span.state), `${label} `,
           h('span', {title: exactDuration(span.end - span.begin)},
             `${clipped ? 'at least ' : ''}${exactDuration(span.end - span.begin)}`)),
         h('hr'),
         h('div', {class: 'facts'},
           facts.map(([name, value]) => [h('span', null, name), h('span', null, value)])),
-        span.regions?.length ?
-            [
-              h('hr'), h('h2', null, 'In'),
-              ...span.regions.map(
-                  (r) =>
-                      h('div', {class: 'frame'},
-                        h('button', {
-                          class: 'link name',
-                          onclick: () => {
-                            setWindow(app, r.begin, r.end);
-                          }
-                        },
-                          `region ${r.type}`),
-                        r.task ? h('button', {
-                          class: 'link',
-                          onclick: () => app.store.set({task: String(r.task), lane: null, at: null})
-                        },
-                                   `task ${r.task}`) :
-                                 null,
-                        h('span', {class: 'dim'}, duration(r.end - r.begin))))
-            ] :
-            null,
+        g === null || marks ? null : this.inWhat(span),
         span.stack?.length ?
             [
-              h('hr'), h('h2', null, span.state === 'running' ? 'Stack at its end' : 'Stack'),
+              h('hr'),
+              h('h2', null,
+                marks                        ? 'Begun at' :
+                    span.state === 'running' ? 'Stack at its end' :
+                                               'Stack'),
               this.stack(span.stack)
             ] :
             null,
         this.cause('Begun by', span.begun_by, span.begin),
         this.cause('Ended by', span.ended_by, span.end),
         span.state === 'runnable' ? this.ranMeanwhile(span) : null,
+        span.lane === 'stops' ? this.howStopped(span) : null,
         span.wakes?.length ?
             [
               h('hr'), h('h2', null, `Woke or created ${count(span.wakes.length)}`),
@@ -257,7 +245,7 @@ export class Details {
                   null
             ] :
             null,
-        g === null ?
+        g === null || marks ?
             null :
             [
               h('hr'),
@@ -280,10 +268,94 @@ export class Details {
                 },
                   'Profile'))
             ],
-        this.keys([
+        this.keys(marks ? [['[ ]', 'previous, next'], ['f', 'fit']] : [
           ['[ ]', 'previous, next span'], ['u', 'who began it'], ['e', 'who ended it'],
           ['o', 'whom it woke'], ['f', 'fit'], ['p', 'pin']
         ]));
+  }
+
+  /**
+   * The rows of a table in a part of the trace. A report has those of its window, or of the whole
+   * trace.
+   */
+  private rowsAt(name: string, rows: string, mode: string, from: number, to: number):
+      Promise<Row[]> {
+    const {requests, store, trace} = this.app;
+    const ask = (part: Params) => requests.json<CommandAnswer>(name, [...part, [mode, true]]);
+    const answer = requests.baked ?
+        ask(windowParams(store.state, trace.duration)).catch(() => ask([])) :
+        ask([['from', from], ['to', to]]);
+    return answer.then((all) => (all[rows] ?? []) as Row[]).catch(() => []);
+  }
+
+  /** The tasks and regions in which a goroutine is, the outermost first. Comes later. */
+  private inWhat(span: Span): HTMLElement {
+    const box = h('div', null);
+    const {app} = this;
+    const begin = (row: Row) =>
+        typeof row['begin_ns'] === 'number' ? sinceBegin(app, row['begin_ns']) : 0;
+    const length = (row: Row) => typeof row['duration_ns'] === 'number' ? row['duration_ns'] : null;
+    const end = (row: Row) => begin(row) + (length(row) ?? Infinity);
+    const ask = async (name: string) => {
+      const rows = await this.rowsAt(name, name, 'each', span.begin, span.begin + 1);
+      return rows.filter(
+          (r) => r['g'] === span.goroutine && begin(r) <= span.begin && span.begin < end(r));
+    };
+    const task = (row: Row) =>
+        h('button', {
+          class: 'link',
+          onclick: () => app.store.set({task: String(row['task']), lane: null, at: null})
+        },
+          `task ${row['task']}`);
+    const region = (row: Row) =>
+        h('button', {
+          class: 'link name',
+          onclick: () => setWindow(app, begin(row), Math.min(end(row), app.trace.duration))
+        },
+          `region ${row['type']}`);
+    void Promise.all([app.trace.tasks > 0 ? ask('tasks') : [], ask('regions')])
+        .then(([tasks, regions]) => {
+          const rows = [...tasks, ...regions].sort((a, b) => begin(a) - begin(b));
+          if (!rows.length) return;
+          append(box, [
+            h('hr'), h('h2', null, 'In'), ...rows.map((row) => {
+              const ns = length(row);
+              return h(
+                  'div', {class: 'frame'},
+                  regions.includes(row) ? region(row) :
+                                          h('span', {class: 'name'}, String(row['type'])),
+                  row['task'] ? task(row) : null,
+                  h('span', {class: 'dim'}, ns === null ? 'open' : duration(ns)));
+            })
+          ]);
+        });
+    return box;
+  }
+
+  /** The phases of a stop of the world, and whom it waited for. Comes later. */
+  private howStopped(span: Span): HTMLElement {
+    const box = h('div', null);
+    void this.rowsAt('gc', 'pauses', 'pauses', span.begin, Math.max(span.begin + 1, span.end))
+        .then((rows) => {
+          const row = rows.find((r) => sinceBegin(this.app, Number(r['begin_ns'])) === span.begin);
+          if (!row) return;
+          const time = (key: string) => duration(Number(row[key] ?? 0));
+          const facts = [
+            ['until all stopped', time('stopping_ns')], ['all stopped', time('stopped_ns')],
+            ['until all went on', time('restarting_ns')]
+          ];
+          if (row['last_p'] !== null)
+            facts.push(['last to stop', `P ${row['last_p']}, after ${time('last_p_stop_ns')}`]);
+          if (row['last_g'] !== null)
+            facts.push(['that ran', `G ${row['last_g']} ${row['last_function'] ?? ''}`.trim()]);
+          append(box, [
+            h('hr'),
+            h('div', {class: 'facts'},
+              facts.map(
+                  ([name, value]) => [h('span', null, name!), h('span', {class: 'name'}, value!)]))
+          ]);
+        });
+    return box;
   }
 
   /** Who ran while a goroutine waited for a P, most first. Comes later. */

@@ -38,9 +38,13 @@ export class PathView implements ViewPart {
   /** What to ask for: the sum over a type, or the path of a task or goroutine. */
   private params(state: State): Params|null {
     const sum = state.params['path.sum'];
-    if (sum)
-      return sum.startsWith('region:') ? [['region', sum.slice(7)]] :
-                                         [['type', sum.replace(/^task:/, '')]];
+    if (sum) {
+      const worst = state.params['path.worst'];
+      return [
+        sum.startsWith('region:') ? ['region', sum.slice(7)] : ['type', sum.replace(/^task:/, '')],
+        ['worst', worst && !this.app.requests.baked ? worst : null]
+      ];
+    }
     const of = state.path ??
         (state.task ? `task:${state.task}` :
              state.lane?.startsWith('g:') ? state.lane :
@@ -173,6 +177,7 @@ export class PathView implements ViewPart {
 
   private drawTools(state: State, params: Params|null) {
     const sum = state.params['path.sum'] ?? '';
+    const worst = this.app.requests.baked ? '' : state.params['path.worst'];
     const isSelected = state.path || state.task || state.lane?.startsWith('g:');
     const of = params && !sum ?
         `${params[0]![0] === 'task' ? 'Task' : 'G'} ${String(params[0]![1])}${
@@ -181,7 +186,8 @@ export class PathView implements ViewPart {
     const choose: HTMLSelectElement =
         h('select', {
           'aria-label': 'Sum over a type',
-          onchange: () => this.app.store.setParam('path.sum', choose.value)
+          onchange: () => this.app.store.set(
+              {params: {...state.params, 'path.sum': choose.value, 'path.worst': ''}})
         },
           h('option', {value: ''}, 'Sum over all of a type'),
           (this.types?.tasks ??
@@ -191,6 +197,13 @@ export class PathView implements ViewPart {
     choose.value = sum;
     replace(
         this.tools, of ? h('b', null, of) : null, choose,
+        sum && worst ? h('button', {
+          class: 'tool',
+          title: 'The sum over all of them',
+          onclick: () => this.app.store.setParam('path.worst', null)
+        },
+                         `the ${worst} slowest ✕`) :
+                       null,
         of ? h('button', {
           class: 'tool',
           onclick: () => this.app.store.set({

@@ -11,7 +11,7 @@ export interface State {
   /** The window, in nanoseconds since the trace's first event; null for the whole trace. */
   from: number|null;
   to: number|null;
-  /** The selected span: a lane, and a time in it. */
+  /** The selected span: a lane, or a row of the collector, and a time in it. */
   lane: string|null;
   at: number|null;
   /** The selected task. */
@@ -45,6 +45,11 @@ export const INITIAL: State = {
 
 const LANE = /^[pmg]:\d{1,19}$/;
 
+/** The rows of the collector: their marks are selected as spans are, but they are no lanes. */
+export function isMarks(id: string|null): id is 'stops'|'cycles' {
+  return id === 'stops' || id === 'cycles';
+}
+
 function time(text: string|null): number|null {
   return text !== null && /^\d{1,16}$/.test(text) ? Number(text) : null;
 }
@@ -70,7 +75,7 @@ export function parseState(fragment: string): State {
     state.to = to;
   }
   const lane = query.get('lane'), at = time(query.get('at'));
-  if (lane && LANE.test(lane) && at !== null) {
+  if (lane && (LANE.test(lane) || isMarks(lane)) && at !== null) {
     state.lane = lane;
     state.at = at;
   }

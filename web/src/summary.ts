@@ -53,11 +53,17 @@ export interface Summary {
   suspicions?: Suspicion[];
 }
 
+/** The words of a command, as a shell reads them. */
+export function shellWords(command: string): string[] {
+  const words = command.match(/(?:\\.|'[^']*'|[^\s'\\])+/g) ?? [];
+  return words.map((word) => word.replace(/\\(.)|'([^']*)'/g, (_, one, all) => one ?? all));
+}
+
 /**
  * The view that shows what a command prints: `gc --pauses --sort=length` is the table of pauses.
  */
 export function viewOfCommand(command: string): {view: View, params: Record<string, string>}|null {
-  const words = command.trim().replace(/^gotrace-dump\s+/, '').split(/\s+/);
+  const words = shellWords(command.replace(/^gotrace-dump\s+/, ''));
   const flag = (name: string) => words
                                      .map(
                                          (w) => w === `--${name}` ? '' :
@@ -115,8 +121,14 @@ export function viewOfCommand(command: string): {view: View, params: Record<stri
                                         {}
       };
     case 'path': {
-      const view = flag('type') !== null ? 'tasks' : 'regions';
-      return {view, params: {[`${view}.mode`]: 'each', [`${view}.sort`]: '-duration_ns'}};
+      const type = flag('type'), region = flag('region');
+      return {
+        view: 'path',
+        params: {
+          'path.sum': type !== null ? `task:${type}` : `region:${region ?? ''}`,
+          'path.worst': flag('worst') ?? ''
+        }
+      };
     }
     case 'tasks':
     case 'regions':
@@ -262,7 +274,11 @@ export class SummaryView implements ViewPart {
                   else
                     app.store.set({
                       view: 'profile',
-                      params: {...app.store.state.params, 'profile.find': where.function}
+                      params: {
+                        ...app.store.state.params,
+                        'profile.type': 'wall',
+                        'profile.find': where.function
+                      }
                     });
                 })
                 .catch(() => {});

@@ -21,7 +21,7 @@ interface Mode {
   /** A parameter of the URL that is passed on, and its name in the request. */
   pass?: [string, string][];
   go?: (app: App, row: Row) => (() => void) | null;
-  selected?: (state: State, row: Row) => boolean;
+  selected?: (state: State, row: Row, app: App) => boolean;
   chart?: 'mmu'|'slices'|'histogram'|'heap';
   empty?: string;
 }
@@ -31,10 +31,13 @@ const TIMES = [
 ];
 const g = (row: Row) => typeof row['g'] === 'number' ? `g:${row['g']}` : null;
 
-/** Leads to a goroutine's lane, at a moment or, with its end or its length, a stretch of time. */
-function toLane(begin: string, end?: 'end_ns'|'length_ns') {
+/**
+ * Leads to a lane, by default that of the goroutine, at a moment or, with its end or its length, a
+ * stretch of time.
+ */
+function toLane(begin: string, end?: 'end_ns'|'length_ns', laneOf = g) {
   return (app: App, row: Row) => {
-    const lane = g(row), at = row[begin];
+    const lane = laneOf(row), at = row[begin];
     if (typeof at !== 'number') return null;
     const from = sinceBegin(app, at), stop = end ? row[end] : null;
     const to = typeof stop !== 'number' ?
@@ -107,6 +110,9 @@ const toWaitsIn = (key: string) => (app: App, row: Row) => !row[key] ? null : ()
     'latency.lengths': ''
   }
 });
+
+const isMark = (state: State, row: Row, app: App, lane: string) =>
+    state.lane === lane && state.at === sinceBegin(app, Number(row['begin_ns']));
 
 const sameG = (state: State, row: Row) => state.lane !== null && state.lane === g(row);
 
@@ -274,7 +280,8 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'gc',
       params: [],
       rows: 'cycles',
-      go: toWindow('begin_ns', 'length_ns'),
+      go: toLane('begin_ns', 'length_ns', () => 'cycles'),
+      selected: (state, row, app) => isMark(state, row, app, 'cycles'),
       columns: [
         'cycle', 'begin_ns', 'trigger', 'length_ns', 'pauses', 'pauses_ns', 'longest_pause_ns',
         'assists', 'assists_ns', 'workers_ns', 'heap_begin_bytes', 'goal_bytes', 'heap_end_bytes',
@@ -288,7 +295,8 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'gc',
       params: [['pauses', true]],
       rows: 'pauses',
-      go: toWindow('begin_ns', 'length_ns'),
+      go: toLane('begin_ns', 'length_ns', () => 'stops'),
+      selected: (state, row, app) => isMark(state, row, app, 'stops'),
       columns: ['begin_ns', 'length_ns', 'reason', 'g', 'p', 'last_p', 'last_p_stop_ns', 'stack'],
       empty: 'The world was not stopped in this window.'
     },
@@ -576,7 +584,7 @@ export class TableView implements ViewPart {
       view: this.view,
       columns: mode.columns,
       go: (row) => mode.go?.(app, row) ?? null,
-      selected: (row) => mode.selected?.(app.store.state, row) ?? false,
+      selected: (row) => mode.selected?.(app.store.state, row, app) ?? false,
       focused: (row) => {
         if (mode.chart === 'histogram') this.histogram(row);
       },

@@ -5,6 +5,7 @@ import {
   CommandAnswer,
   Group,
   Groups,
+  MarkRow,
   Marks,
   MAX_ROWS,
   Members,
@@ -43,7 +44,7 @@ import {
 } from './format';
 import {layout, MEMBER_PAGE, Row, rowAt, Scale, ticks, visibleRows} from './layout';
 import {isAbort} from './requests';
-import {State, zoomWindow} from './state';
+import {isMarks, State, zoomWindow} from './state';
 import {Tile, Tiles} from './tiles';
 
 const AXIS = 22;
@@ -393,14 +394,14 @@ export class Timeline implements ViewPart {
           this.selection.span = span;
           if (!known) this.reveal(state.lane!);
           this.redraw();
-          if (span.goroutine !== null) void arrows(span.goroutine, span);
+          if (span.goroutine !== null && !isMarks(span.lane)) void arrows(span.goroutine, span);
         })
         .catch(() => {});
   }
 
   /** Scrolls so that a lane can be seen. */
   private reveal(lane: string) {
-    const row = this.rows.find((r) => r.kind === 'lane' && r.id === lane);
+    const row = this.rows.find((r) => (r.kind === 'lane' ? r.id : r.kind) === lane);
     if (!row) return;
     const top = this.scroll.scrollTop, visibleHeight = this.viewHeight - AXIS;
     if (row.y < top)
@@ -848,7 +849,7 @@ export class Timeline implements ViewPart {
     if (span) {
       band(span.begin, span.end);
       for (const row of rows) {
-        if (row.kind !== 'lane' || row.id !== span.lane) continue;
+        if ((row.kind === 'lane' ? row.id : row.kind) !== span.lane) continue;
         const x = Math.max(scale.left - 3, scale.x(span.begin)),
               end = Math.min(scale.left + scale.width + 3, scale.x(span.end));
         context.strokeStyle = palette.select;
@@ -1112,6 +1113,14 @@ export class Timeline implements ViewPart {
     } else if (row.kind === 'task') {
       const task = this.tasks.tasks[row.index];
       if (task) this.app.store.set({task: String(task.task), lane: null, at: null});
+    } else if (row.kind === 'cycles' || row.kind === 'stops') {
+      const mark = this.markAt(row.kind, at);
+      if (!mark) {
+        this.clear();
+        return;
+      }
+      // The first one, if there are several too close to be told apart.
+      this.app.store.set({lane: row.kind, at: mark[0], task: null});
     } else
       this.clear();
   }
@@ -1136,10 +1145,16 @@ export class Timeline implements ViewPart {
       const task = this.tasks.tasks[row.index];
       if (task) this.fit(task.begin, task.begin + task.duration);
     } else if (row.kind === 'cycles' || row.kind === 'stops') {
-      const mark = this.marks[row.kind].find(
-          (m) => m[0] <= t && t < m[0] + Math.max(m[1], this.scale().nsPerPixel * 3));
+      const mark = this.markAt(row.kind, t);
       if (mark) this.fit(mark[0], mark[0] + mark[1]);
     }
+  }
+
+  /** The mark at a time, or a few pixels away. */
+  private markAt(kind: 'cycles'|'stops', t: number): MarkRow|undefined {
+    const near = this.scale().nsPerPixel * 3;
+    const away = (m: MarkRow) => Math.max(0, m[0] - t, t - m[0] - m[1]);
+    return this.marks[kind].filter((m) => away(m) <= near).sort((a, b) => away(a) - away(b))[0];
   }
 
   private fit(from: number, to: number) {
@@ -1223,8 +1238,7 @@ export class Timeline implements ViewPart {
               `${row.name.slice(0, 300) || '(unknown)'}: ${
                   count(row.goroutines)} goroutines in the trace`));
       } else if (row.kind === 'cycles' || row.kind === 'stops') {
-        const near = this.scale().nsPerPixel * 3;
-        const mark = this.marks[row.kind].find((m) => m[0] - near <= t && t < m[0] + m[1] + near);
+        const mark = this.markAt(row.kind, t);
         if (mark) {
           line(
               mark[3] > 1 ? `${count(mark[3])} of them within ${exactDuration(mark[1])}` :
@@ -1360,7 +1374,7 @@ export class Timeline implements ViewPart {
         this.clear();
         return true;
       case 'p':
-        if (!state.lane) {
+        if (!state.lane || isMarks(state.lane)) {
           this.app.say('Select a lane to pin it.');
           return true;
         }

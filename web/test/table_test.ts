@@ -132,7 +132,10 @@ test('commands lead to views', () => {
       {view: 'tasks', params: {'tasks.mode': 'each', 'tasks.sort': '-duration_ns'}});
   assert.deepEqual(
       viewOfCommand('path --region=parse --worst=10'),
-      {view: 'regions', params: {'regions.mode': 'each', 'regions.sort': '-duration_ns'}});
+      {view: 'path', params: {'path.sum': 'region:parse', 'path.worst': '10'}});
+  assert.deepEqual(
+      viewOfCommand("gotrace-dump path --type='it'\\''s a task' --worst=10"),
+      {view: 'path', params: {'path.sum': "task:it's a task", 'path.worst': '10'}});
   assert.deepEqual(viewOfCommand('latency --kind=blocked --by=stack --sort=count'), {
     view: 'latency',
     params: {'latency.mode': 'stack', 'latency.sort': '-count', 'latency.filter': 'blocked'}
