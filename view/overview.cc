@@ -133,8 +133,12 @@ void Overview::AddCrossing(LanePiece piece) {
 }
 
 void Overview::AddRange(const RuntimeRange& range) {
-  const Mark mark = {SinceBegin(range.begin), SinceBegin(range.end), range.name,
-                     range.goroutine,         range.proc,            range.stack};
+  const Mark mark = {SinceBegin(range.begin),
+                     SinceBegin(range.end),
+                     range.name,
+                     range.goroutine,
+                     range.proc,
+                     range.stack};
   (range.type == EventType::kGCBegin ? cycles_ : stops_).push_back(mark);
 }
 
