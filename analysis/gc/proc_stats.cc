@@ -189,11 +189,13 @@ class ProcStats::Impl {
     bool has_first = false;
     StackId first_stack = StackId::kNone;
     int64_t last_long_run = 0;
+    int64_t last_long_begin = 0;
   };
   // The long runs of a goroutine.
   struct LongRuns {
     uint64_t count = 0;
     int64_t longest = 0;
+    int64_t longest_begin = 0;
     StackId stack = StackId::kNone;     // Where the longest ended.
     StringId start = StringId::kEmpty;  // Where the goroutine started, once it is complete.
   };
@@ -208,7 +210,8 @@ class ProcStats::Impl {
   void AddIdle(const ProcInterval& interval, int64_t ProcTimes::*kind = &ProcTimes::idle,
                int64_t sign = 1);
   void AddUnnamed();
-  void EndLongRun(GoId goroutine, int64_t length, StackId stack);
+  // Its last run, a long one, ended at `stack`.
+  void EndLongRun(GoId goroutine, const Data& data, StackId stack);
   void FinishReady();
   void AddAssist(const GoInterval& interval, int64_t begin, int64_t end);
   RuntimeWait WaitIn(StackId stack);
@@ -377,12 +380,15 @@ void ProcStats::Impl::AddGoroutine(const GoInterval& interval) {
   entry.data.start.Learn(interner_, interval.stack);
   assists_.AddGoroutine(interval);
   const int64_t seen_from = interval.Seen().begin;
-  const int64_t long_run = std::exchange(entry.data.last_long_run, 0);
-  if (long_run > 0) EndLongRun(interval.goroutine, long_run, interval.stack);
+  if (entry.data.last_long_run > 0) EndLongRun(interval.goroutine, entry.data, interval.stack);
+  entry.data.last_long_run = 0;
   if (!std::exchange(entry.data.has_first, true)) entry.data.first_stack = interval.stack;
   if (interval.state == GoState::kRunning) {
     const int64_t length = Between(seen_from, interval.end);
-    if (length >= internal::ReadySweep::kLongRunLength) entry.data.last_long_run = length;
+    if (length >= internal::ReadySweep::kLongRunLength) {
+      entry.data.last_long_run = length;
+      entry.data.last_long_begin = seen_from;
+    }
   }
   if (interval.state == GoState::kRunning) {
     const internal::MarkWorker worker = workers_.TakeRun(interval);
@@ -409,17 +415,18 @@ void ProcStats::Impl::AddGoroutine(const GoInterval& interval) {
   goroutines_.End(interval, entry);
 }
 
-void ProcStats::Impl::EndLongRun(GoId goroutine, int64_t length, StackId stack) {
+void ProcStats::Impl::EndLongRun(GoId goroutine, const Data& data, StackId stack) {
   LongRuns& runs = long_runs_[goroutine];
   ++runs.count;
-  if (length <= runs.longest) return;
-  runs.longest = length;
+  if (data.last_long_run <= runs.longest) return;
+  runs.longest = data.last_long_run;
+  runs.longest_begin = data.last_long_begin;
   runs.stack = stack;
 }
 
 void ProcStats::Impl::Complete(const Goroutines::Entry& entry) {
   const Data& data = entry.data;
-  if (data.last_long_run > 0) EndLongRun(entry.id, data.last_long_run, StackId::kNone);
+  if (data.last_long_run > 0) EndLongRun(entry.id, data, StackId::kNone);
   const auto runs = long_runs_.find(entry.id);
   if (internal::IsOfSystem(interner_.String(data.start.name()))) {
     if (runs != long_runs_.end()) long_runs_.erase(runs);
@@ -437,8 +444,9 @@ void ProcStats::Impl::Continue(const Goroutines::Entry& rest, Goroutines::Entry*
   internal::AddTime(more.assists.running, &data.assists.running);
   internal::AddTime(more.assists.waiting, &data.assists.waiting);
   if (more.has_first) {
-    if (data.last_long_run > 0) EndLongRun(entry->id, data.last_long_run, more.first_stack);
+    if (data.last_long_run > 0) EndLongRun(entry->id, data, more.first_stack);
     data.last_long_run = more.last_long_run;
+    data.last_long_begin = more.last_long_begin;
     if (!std::exchange(data.has_first, true)) data.first_stack = more.first_stack;
   }
   if (more.first == ProcId::kNone) return;
@@ -482,6 +490,7 @@ void ProcStats::Impl::Merge(Impl& next, const InternerMap& ids) {
     if (more.start != StringId::kEmpty) runs.start = ids(more.start);
     if (more.longest <= runs.longest) continue;
     runs.longest = more.longest;
+    runs.longest_begin = more.longest_begin;
     runs.stack = ids(more.stack);
   }
   goroutines_.Merge(next.goroutines_, [&](Data* data) {
@@ -542,6 +551,7 @@ void ProcStats::Impl::FinishReady() {
     runner.goroutine = goroutine;
     runner.runs = runs.count;
     runner.longest = runs.longest;
+    runner.longest_begin = runs.longest_begin;
     runner.stack = runs.stack;
     runner.start = runs.start;
     if (!has_cost) continue;

@@ -114,6 +114,7 @@ struct LongRunner {
   StringId start = StringId::kEmpty;
   uint64_t runs = 0;               // How many such runs it had.
   int64_t longest = 0;             // The longest of them, in nanoseconds.
+  int64_t longest_begin = 0;       // When that began, as far as the trace shows.
   StackId stack = StackId::kNone;  // Where that ended; kNone if the trace does not say.
 
   // The time of ready goroutines that is charged to its long runs, and the part of it that is of

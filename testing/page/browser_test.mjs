@@ -102,6 +102,9 @@ async function showViews(page, test, views = VIEWS) {
     assert.equal(await page.locator('nav button.on').count(), 1);
     const width = await page.evaluate('document.documentElement.scrollWidth');
     assert.ok(width <= page.viewportSize().width, `${view} is ${width} wide`);
+    for (const part of ['#view', '#details:not(.empty)'])
+      for (const box of await page.locator(part).evaluateAll((all) => all.map((e) => e.getBoundingClientRect().bottom)))
+        assert.ok(box <= page.viewportSize().height, `${view}: ${part} ends at ${box}`);
     await test?.(view);
   }
 }
@@ -143,7 +146,16 @@ for (const trace of traces) {
   await check(`${name}: dark, and narrow`, async () => {
     for (const options of [{colorScheme: 'dark'}, {viewport: {width: 400, height: 800}}]) {
       await withPage(url, '#summary', options, async (page) => {
-        await showViews(page);
+        assert.match(await page.evaluate('window.gotrace.palette.font'), /^12px \w/, 'canvases have the font of the page');
+        await showViews(page, async (view) => {
+          const first = page.locator('#view table.data tbody tr:first-child td:first-child');
+          if (options.viewport && view !== 'summary' && await first.count() > 0)
+            assert.notEqual((await first.first().innerText()).trim(), '', `${view}: the first row says what it is about`);
+        });
+        // What is selected has its place beside, or below, what it was selected in.
+        await page.evaluate(() => window.gotrace.store.set({view: 'timeline', lane: `p:${window.gotrace.trace.procs[0]}`, at: 0}));
+        await settle(page);
+        await showViews(page, null, ['timeline', 'goroutines']);
         assert.equal(await page.evaluate('document.documentElement.classList.contains("dark")'), options.colorScheme === 'dark');
       });
     }
@@ -232,6 +244,30 @@ for (const trace of traces) {
       }
     }
   }));
+  await check(`${name}: tables say how they are sorted, and why they are empty`, () => withPage(url, '#latency', {}, async (page) => {
+    const set = (patch) => page.evaluate((p) => window.gotrace.store.set(p), patch).then(() => settle(page));
+    const all = {from: null, to: null, lane: null, at: null, task: null};
+    await set({...all, view: 'latency', params: {'latency.mode': 'worst'}});
+    if (await page.locator('#view tbody tr').count() > 0) {
+      assert.equal(await text(page, '#view th.on'), 'length ↓');
+      const lengths = await page.locator('#view tbody tr td:nth-child(2)').evaluateAll((cells) => cells.map((c) => {
+        const [number, unit] = c.title.split(' ');
+        return Number(number) * {ns: 1, 'µs': 1e3, ms: 1e6, s: 1e9}[unit];
+      }));
+      assert.deepEqual(lengths, [...lengths].sort((a, b) => b - a));
+      await set({params: {'latency.mode': 'worst', 'latency.filter': 'no row has this'}});
+      assert.match(await text(page, '#view .pane'), /No row has “no row has this”/);
+      await page.locator('#view .note .link').click();
+      await settle(page);
+      assert.ok(await page.locator('#view tbody tr').count() > 0);
+    }
+    await set({...all, view: 'gc', from: 0, to: 1, params: {}});
+    if (await page.evaluate('window.gotrace.trace.duration') > 1 && await page.locator('#view tbody tr').count() === 0) {
+      assert.match(await text(page, '#view .note'), /This window has nothing/);
+      await page.locator('#view .note .link').click();
+      assert.equal((await state(page)).from, null);
+    }
+  }));
   await check(`${name}: why a task took so long`, () => withPage(url, '#tasks', {}, async (page) => {
     const ids = await page.evaluate('window.gotrace.requests.json("tasks", [["each", "1"], ["top", "3"]]).then((a) => a.tasks.map((t) => t.task))');
     if (ids.length) {
@@ -242,9 +278,9 @@ for (const trace of traces) {
     for (const id of ids) {
       await page.evaluate((task) => window.gotrace.store.set({task: String(task)}), id);
       await settle(page);
-      const places = await page.locator('#details tr.go div.cut').allTextContents();
+      const places = await page.locator('#details tr.go .place > :last-child').allTextContents();
       assert.ok(places.length > 0, `task ${id} has no critical path`);
-      assert.ok(places.some((place) => /\S+ \S+\.go:\d+$/.test(place)), places.join('; '));
+      assert.ok(places.some((place) => /^\S+\.(go|s):\d+$/.test(place)), places.join('; '));
     }
   }));
   await check(`${name}: search, keys and help`, () => withPage(url, '#timeline', {}, async (page) => {
@@ -272,14 +308,14 @@ for (const trace of traces) {
     await page.keyboard.press('?');
     assert.ok(!await page.locator('#help').isVisible());
     await page.keyboard.press('g');
-    await page.keyboard.press('l');
-    assert.equal((await state(page)).view, 'locks');
+    await page.keyboard.press('g');
+    assert.equal((await state(page)).view, 'goroutines');
     await settle(page);
     // Each character draws the table again.
     await page.locator('input[aria-label=Filter]:visible').click();
     await page.keyboard.type('main', {delay: 30});
     await settle(page);
-    assert.equal((await state(page)).params['locks.filter'], 'main');
+    assert.equal((await state(page)).params['goroutines.filter'], 'main');
     await page.keyboard.press('Enter');
     await page.keyboard.press('T');
     assert.equal((await state(page)).theme, 'dark');

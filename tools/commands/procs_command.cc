@@ -181,6 +181,7 @@ Table LongRunTable(absl::Span<const LongRunner> runners, const Interner& interne
       .Add("g", "G", kNone, &LongRunner::goroutine)
       .Add("runs", "RUNS", kNone, &LongRunner::runs)
       .Add("longest_ns", "LONGEST", kTime, &LongRunner::longest)
+      .Add("longest_begin_ns", "", kNone, &LongRunner::longest_begin)
       .Add("waited_ns", "WAITED", kTime, &LongRunner::waited)
       .Add("peers_waited_ns", "PEERS", kTime, &LongRunner::peers_waited)
       .Add("start", "STARTED IN", kNone, [&interner](Row r) { return interner.String(r.start); })

@@ -89,7 +89,8 @@ export function momentText(app: App, ns: number, length = Infinity): string {
   const {clock} = app.store.state;
   if (clock === 'wall' && app.trace.wall_begin)
     return wallClock(app.trace.wall_begin, ns, Math.max(1, span / 1e4));
-  return moment(clock === 'window' ? ns - from : ns, span);
+  return clock === 'window' ? moment(ns - from, span, to - from) :
+                              moment(ns, span, app.trace.duration);
 }
 
 /** Goes to a place in the timeline, and shows enough around it. */

@@ -2,6 +2,7 @@
 
 import {App} from './app';
 import {fitCanvas, h, replace, textWidth} from './dom';
+import {bytes, count, duration, percent, tickLabel, tickStep} from './format';
 
 export interface ChartData {
   kind: 'line'|'stack'|'bars';
@@ -9,17 +10,62 @@ export interface ChartData {
   x: number[];
   widths?: number[];
   xEnd?: number;
-  xTicks?: number[];
+  xTicks: Ticks;
   series: {values: number[], color: string}[];
   /** Its scale is that of the series, or its own if its largest value is above that. */
   line?: {values: number[], color: string};
+  /** What the upper edge stands for, and the lines below it. */
   most: number;
+  yTicks: Ticks;
   xText: (x: number) => string;
   yText: (y: number) => string;
   click?: ((index: number) => void)|undefined;
 }
 
-const LEFT = 64, RIGHT = 16, TOP = 24, BOTTOM = 20, HEIGHT = 150;
+/** Places on an axis, with their texts. */
+export type Ticks = [number, string][];
+
+function multiples(from: number, to: number, step: number, text: (value: number) => string): Ticks {
+  const ticks: Ticks = [];
+  for (let i = Math.ceil(from / step); i * step <= to; i++) ticks.push([i * step, text(i * step)]);
+  return ticks;
+}
+
+/** Round numbers up to `most`. */
+export function countTicks(most: number): Ticks {
+  return multiples(0, most, tickStep(most / 3, 1), count);
+}
+
+/** Round sizes up to `most`. */
+export function byteTicks(most: number): Ticks {
+  const unit = 1024 ** Math.max(0, Math.floor(Math.log(Math.max(1, most)) / Math.log(1024)));
+  return multiples(0, most, tickStep(most / unit / 3, 1) * unit, bytes);
+}
+
+/** Shares, from nothing to everything. */
+export function shareTicks(): Ticks {
+  return [0, 0.5, 1].map((share) => [share, percent(share, 1)]);
+}
+
+/** Round times between two, about so many. */
+export function timeTicks(from: number, to: number, number = 8): Ticks {
+  const step = tickStep((to - from) / number, 1);
+  return multiples(from, to, step, (ns) => tickLabel(ns, step, to));
+}
+
+/** Durations between two powers of two on an axis of powers: 1, 2 and 5 of each power of ten. */
+export function powerTicks(first: number, last: number): Ticks {
+  const ticks: Ticks = [];
+  for (let power = 1; power <= 2 ** last; power *= 10) {
+    for (const ns of [power, 2 * power, 5 * power]) {
+      if (Math.log2(ns) >= first && Math.log2(ns) <= last)
+        ticks.push([Math.log2(ns), duration(ns).replace(/\.0+ /, ' ')]);
+    }
+  }
+  return ticks;
+}
+
+const LEFT = 64, RIGHT = 56, TOP = 24, BOTTOM = 20, HEIGHT = 150;
 
 export class Chart {
   readonly root: HTMLElement;
@@ -83,26 +129,26 @@ export class Chart {
     context.textBaseline = 'middle';
     context.fillStyle = palette.dim;
     context.fillText(data.title, 12, 11);
-    for (const y of [0, data.most / 2, data.most]) {
+    for (const [y, text] of data.yTicks) {
       context.fillStyle = palette.line;
       context.fillRect(LEFT, Math.round(py(y)), width - LEFT - RIGHT, 1);
       context.fillStyle = palette.dim;
-      const text = data.yText(y);
-      if (y > 0 || data.kind !== 'bars')
-        context.fillText(text, LEFT - 8 - textWidth(context, text), py(y));
+      context.fillText(text, LEFT - 8 - textWidth(context, text), py(y));
+    }
+    // A line with a scale of its own has that at the right.
+    const largest = Math.max(0, ...(data.line?.values ?? []));
+    if (largest > data.most) {
+      context.fillText('0', width - RIGHT + 8, py(0));
+      context.fillText(data.yText(largest), width - RIGHT + 8, py(data.most));
     }
     let free = 0;
-    const first = data.x[0] ?? 0;
-    const ticks =
-        data.xTicks ?? Array.from({length: 9}, (_, i) => first + (this.end - first) * i / 8);
-    for (const tick of ticks) {
-      const text = data.xText(tick),
-            x = Math.max(
-                LEFT,
-                Math.min(
-                    width - textWidth(context, text) - 2,
-                    this.px(tick) - textWidth(context, text) / 2));
+    for (const [tick, text] of data.xTicks) {
+      const half = textWidth(context, text) / 2;
+      const x = Math.max(LEFT - half, Math.min(width - 2 * half - 2, this.px(tick) - half));
+      context.fillStyle = palette.line;
+      context.fillRect(Math.round(this.px(tick)), bottom, 1, 3);
       if (x < free) continue;
+      context.fillStyle = palette.dim;
       context.fillText(text, x, bottom + 11);
       free = x + textWidth(context, text) + 16;
     }
@@ -132,7 +178,7 @@ export class Chart {
       });
     }
     if (data.line) {
-      const {values, color} = data.line, largest = Math.max(...values);
+      const {values, color} = data.line;
       const scaled = (y: number) => py(largest > data.most ? y / largest * data.most : y);
       this.line(context, values, palette.bg, scaled, true, 3);
       this.line(context, values, color, scaled, true);

@@ -22,13 +22,13 @@ export const STATE_NAMES = [
   'stopped'
 ];
 
-/** How the page calls states. */
+/** How the page calls states, wherever it does. */
 export const STATE_LABELS: Record<string, string> = {
   idle: 'idle',
   running: 'running',
   runnable: 'waiting to run',
-  syscall: 'in a syscall',
-  network: 'waiting for the network',
+  syscall: 'syscall',
+  network: 'network',
   blocked: 'blocked',
   gc: 'collector',
   assist: 'mark assist',
@@ -61,7 +61,7 @@ function parse(color: string): [number, number, number] {
 let version = 0;
 
 export function readPalette(): Palette {
-  const style = getComputedStyle(document.documentElement);
+  const style = getComputedStyle(document.documentElement), body = getComputedStyle(document.body);
   const get = (name: string) => style.getPropertyValue(name).trim();
   const states = STATE_NAMES.map((name) => get(`--${name}`));
   const rgb = states.map(parse);
@@ -76,7 +76,8 @@ export function readPalette(): Palette {
     soft: get('--soft'),
     select: get('--select'),
     goal: get('--dim'),
-    font: getComputedStyle(document.body).font,
+    // The short form is empty where one of the properties that it has not is set.
+    font: `${body.fontSize} ${body.fontFamily}`,
     version: ++version,
   };
 }

@@ -10,7 +10,6 @@ import {isMarks, State} from './state';
 
 const KINDS: Record<string, string> = {
   unknown: 'The trace does not say',
-  itself: 'The goroutine itself',
   scheduler: 'The scheduler',
   goroutine: '',
   network: 'The network',
@@ -173,7 +172,8 @@ export class Details {
   }
 
   private cause(title: string, cause: Cause|null|undefined, at: number): Node[] {
-    if (!cause) return [];
+    // That it went on by itself says nothing.
+    if (!cause || cause.kind === 'itself') return [];
     const who: Node = cause.kind === 'goroutine' && cause.lane ?
         this.place(
             cause.lane, cause.at ?? at, `G ${cause.lane.slice(2)} ${cause.name ?? ''}`.trim()) :
@@ -450,8 +450,6 @@ export class Details {
               h('hr'), h('h2', null, 'Critical path'),
               h('table', null, h('tbody', null, largest.map((p) => {
                   const code = codeOfGoState(p.state, p.reason, p.start);
-                  const place =
-                      p.file ? `${p.function} ${shortFile(p.file)}:${p.line}` : p.function;
                   return h(
                       'tr', {
                         class: 'go',
@@ -464,34 +462,40 @@ export class Details {
                             });
                         }
                       },
-                      h('td', {class: 'dim', width: '72'},
+                      h('td', {class: 'n dim', width: '72'},
                         duration(sinceBegin(app, p.begin_ns) - begin)),
                       h('td', null, stateMark(STATE_NAMES[code]!),
                         `${p.g === null ? 'unknown' : `G ${p.g}`} ${
                             STATE_LABELS[STATE_NAMES[code]!] ?? ''}`,
-                        h('div', {class: 'dim cut', title: p.stack.split(';').reverse().join('\n')},
-                          [p.reason, place].filter(Boolean).join(' · '))),
+                        h('div', {class: 'place', title: p.stack.split(';').reverse().join('\n')},
+                          h('span', {class: 'cut'},
+                            [p.reason, p.function].filter(Boolean).join(' · ')),
+                          p.file ? h('span', null, `${shortFile(p.file)}:${p.line}`) : null)),
                       h('td', {class: 'n', width: '72'}, duration(p.length_ns)));
                 }))),
               h('div', {class: 'keys'},
-                h('button',
-                  {class: 'link', onclick: () => app.store.set({path: `task:${id}`, view: 'path'})},
-                  `Show all ${plural(pieces.length, 'piece')}`),
+                h(
+                    'button', {
+                      class: 'link',
+                      onclick: () => app.store.set({path: `task:${id}`, view: 'path'})
+                    },
+                    `Show all ${plural(pieces.length, 'piece')}`),
                 h(
                     'button', {
                       class: 'link',
                       onclick: () => app
-                                         .store.set({
-                                           path: `task:${id}`,
-                                           view: 'timeline',
-                                           ...(task ?
-                                                   {
-                                                     from: Math.max(
-                                                         0, task.at - task.duration * 0.05),
-                                                     to: task.at + task.duration * 1.05
-                                                   } :
-                                                   {})
-                                         })
+                                         .store.set(
+                                             {
+                                               path: `task:${id}`,
+                                               view: 'timeline',
+                                               ...(task ?
+                                                       {
+                                                         from: Math.max(
+                                                             0, task.at - task.duration * 0.05),
+                                                         to: task.at + task.duration * 1.05
+                                                       } :
+                                                       {})
+                                             })
                     },
                     'In the timeline'))
             ] as Node[] :

@@ -300,6 +300,7 @@ export function drawTask(
   const width = Math.max(2, end - x);
   context.fillStyle = palette.soft;
   context.fillRect(x, y + 2, width, height - 4);
+  context.lineWidth = 1;
   let shown = 0;
   // Deeper regions are drawn over the ones around them, a little smaller.
   for (const [begin, length, name, , depth] of [...task.regions].sort((a, b) => a[4] - b[4])) {
@@ -307,10 +308,12 @@ export function drawTask(
           to = Math.min(scale.left + scale.width + 3, scale.x(begin + length));
     if (to < scale.left || from > scale.left + scale.width) continue;
     const inset = Math.min(4, depth);
-    context.fillStyle = palette.dim;
-    context.globalAlpha = depth % 2 === 0 ? 0.28 : 0.5;
-    context.fillRect(from, y + 3 + inset, Math.max(1, to - from - 1), height - 6 - inset);
-    context.globalAlpha = 1;
+    // Boxes without a colour, which would be one of a state.
+    const wide = Math.max(1, to - from - 1), high = height - 9 - inset;
+    context.fillStyle = palette.bg;
+    context.fillRect(from, y + 3 + inset, wide, high);
+    context.strokeStyle = palette.dim;
+    context.strokeRect(from + 0.5, y + 3.5 + inset, Math.max(0, wide - 1), high - 1);
     if (to - from > 26) {
       label(
           pen, visible((names[name] ?? '').slice(0, 200)), length, Math.max(from, scale.left) + 4,

@@ -7,6 +7,8 @@ import {State} from './state';
 
 const BLOCK = 300;
 const MAX_LINES = 6000;
+/** Times are exact to a thousandth of this: a microsecond. */
+const EXACT = 1e6;
 
 /** The time of a line as `events` prints it, or null if it has none. */
 export function timeOfLine(line: string): number|null {
@@ -110,7 +112,7 @@ export class EventsView implements ViewPart {
     return h(
         'div', null,
         h('span', {class: 'dim time'},
-          momentText(this.app, Math.max(0, sinceBegin(this.app, time)))),
+          momentText(this.app, Math.max(0, sinceBegin(this.app, time)), EXACT)),
         text);
   }
 

@@ -203,7 +203,7 @@ export class FlameView implements ViewPart {
         this.side,
         h('table', {class: 'data'},
           h('thead', null,
-            h('tr', null, h('th', {class: 'n'}, 'self'), h('th', {class: 'n'}, ''),
+            h('tr', null, h('th', {class: 'n'}, 'self'), h('th', {class: 'n'}, '%'),
               h('th', {class: 'n'}, 'total'), h('th', null, 'function'))),
           h('tbody', null,
             rows.map(

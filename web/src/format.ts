@@ -63,8 +63,10 @@ export function bytes(n: number): string {
 export function percent(part: number, whole: number): string {
   if (!(whole > 0)) return '';
   const share = part / whole * 100;
-  return share > 0 && share < 0.1 ? '<0.1 %' :
-                                    `${share < 10 ? share.toFixed(1) : share.toFixed(0)} %`;
+  if (share > 0 && share < 0.1) return '<0.1 %';
+  // Not all of it must not read as all of it.
+  if (share > 99 && share < 100) return `${Math.min(99.9, share).toFixed(1)} %`;
+  return `${share < 10 ? share.toFixed(1) : share.toFixed(0)} %`;
 }
 
 /** How far apart the ticks of an axis are: 1, 2 or 5 times a power of ten, in nanoseconds. */
@@ -77,11 +79,11 @@ export function tickStep(nsPerPixel: number, pixels: number): number {
 }
 
 /**
- * The time of a tick, in a unit that all ticks of an axis share, with as many decimals as they
- * need.
+ * The time of a tick, with as many decimals as all ticks need. `end` is the last time of the axis,
+ * so that all of them have the same unit.
  */
-export function tickLabel(ns: number, step: number): string {
-  const largest = Math.max(Math.abs(ns), step);
+export function tickLabel(ns: number, step: number, end: number): string {
+  const largest = Math.max(end, step);
   // Seconds need nine decimals for single nanoseconds: a smaller unit is shorter there.
   const [size, unit] = step >= 1e6 && largest >= 1e9 ? UNITS[0]! :
       step >= 1e3 && largest >= 1e6                  ? UNITS[1]! :
@@ -98,9 +100,12 @@ function grouped(text: string): string {
   return rest === undefined ? parted : `${parted}.${rest}`;
 }
 
-/** A moment of the trace for people, exact enough for a window of `span` ns. */
-export function moment(ns: number, span: number): string {
-  return tickLabel(ns, Math.max(1, 10 ** Math.floor(Math.log10(Math.max(1, span / 1000)))));
+/**
+ * A moment of a trace of `end` ns, for people: exact enough for what is `span` ns long. All moments
+ * of that trace and span have the same unit.
+ */
+export function moment(ns: number, span: number, end: number): string {
+  return tickLabel(ns, Math.max(1, 10 ** Math.floor(Math.log10(Math.max(1, span / 1000)))), end);
 }
 
 /**
@@ -130,8 +135,8 @@ export function visible(text: string): string {
 }
 
 /**
- * A function's name in shorter and shorter forms: without the directories of its package, then
- * without the package.
+ * A function's name in shorter and shorter forms: without the directories of its package, without
+ * the package, and without the type of a method.
  */
 export function nameForms(name: string): string[] {
   const forms = [name];
@@ -140,6 +145,8 @@ export function nameForms(name: string): string[] {
   if (slash >= 0) forms.push(base);
   const dot = base.indexOf('.');
   if (dot > 0 && dot < base.length - 1) forms.push(base.slice(dot + 1));
+  const method = base.lastIndexOf(').');
+  if (method >= 0 && method < base.length - 2) forms.push(base.slice(method + 2));
   return forms;
 }
 

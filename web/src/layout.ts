@@ -30,6 +30,8 @@ export const ROW = {
 };
 
 export interface LayoutInput {
+  /** Groups share the height that is left. */
+  viewHeight: number;
   procs: number[];
   threads: number[];
   groups: {id: string, name: string, goroutines: number}[];
@@ -48,6 +50,9 @@ export interface LayoutInput {
   notes: Record<string, string>;
 }
 
+/** Groups are at most this high, in pixels. */
+const MAX_GROUP = 80;
+
 export const UNIT_LANES = 16;
 
 /** How many lanes one request may have. */
@@ -65,7 +70,22 @@ export function unitOf(ids: string[], index: number): string {
   return ids.slice(first, first + UNIT_LANES).join(',');
 }
 
+/**
+ * How high groups are. It does not depend on which of them are open, so that they stay as they are
+ * when one opens.
+ */
+function groupHeight(input: LayoutInput): number {
+  if (!input.groups.length) return ROW.group;
+  const closed = new Set([...input.toggled].filter((id) => !id.startsWith('group:')));
+  const left = input.viewHeight - place({...input, toggled: closed}, ROW.group).height;
+  return Math.min(MAX_GROUP, ROW.group + Math.max(0, Math.floor(left / input.groups.length)));
+}
+
 export function layout(input: LayoutInput): {rows: Row[], height: number} {
+  return place(input, groupHeight(input));
+}
+
+function place(input: LayoutInput, group: number): {rows: Row[], height: number} {
   const rows: Row[] = [];
   let y = 0;
   const add = (height: number, content: Content) => {
@@ -122,27 +142,20 @@ export function layout(input: LayoutInput): {rows: Row[], height: number} {
   }
   if (section('goroutines', 'Goroutines')) {
     const ids = input.groups.map((g) => g.id);
-    input.groups.forEach((group, i) => {
-      const open = isOpen(input.toggled, group.id);
-      add(ROW.group, {
-        kind: 'group',
-        id: group.id,
-        unit: unitOf(ids, i),
-        name: group.name,
-        goroutines: group.goroutines,
-        open
-      });
+    input.groups.forEach(({id, name, goroutines}, i) => {
+      const open = isOpen(input.toggled, id);
+      add(group, {kind: 'group', id, unit: unitOf(ids, i), name, goroutines, open});
       if (!open) return;
-      const known = input.members.get(group.id);
+      const known = input.members.get(id);
       if (!known) {
-        add(ROW.note, {kind: 'members', group: group.id, first: 0, count: 1});
+        add(ROW.note, {kind: 'members', group: id, first: 0, count: 1});
         return;
       }
       for (let first = 0; first < known.total; first += MEMBER_PAGE) {
         const page = known.pages.get(first / MEMBER_PAGE);
         const count = Math.min(MEMBER_PAGE, known.total - first);
         if (!page) {
-          add(ROW.member * count, {kind: 'members', group: group.id, first, count});
+          add(ROW.member * count, {kind: 'members', group: id, first, count});
           continue;
         }
         const lanesOfPage = page.map((m) => m.id);

@@ -2,7 +2,7 @@
 
 import {Trace} from './answers';
 import {App, currentWindow, parseFilter, setWindow, showPlace, ViewPart} from './app';
-import {readPalette, STATE_NAMES} from './colors';
+import {readPalette, STATE_LABELS, STATE_NAMES} from './colors';
 import {Details} from './details';
 import {h, replace, stateMark} from './dom';
 import {count, duration, parseDuration} from './format';
@@ -49,18 +49,9 @@ const JUMPS: Record<string, View> = {
   e: 'events',
   q: 'sql',
 };
-const LEGEND =
-    ['running', 'runnable', 'syscall', 'network', 'blocked', 'gc', 'assist', 'scheduler'];
-const LEGEND_LABELS: Record<string, string> = {
-  running: 'running',
-  runnable: 'waits to run',
-  syscall: 'syscall',
-  network: 'network',
-  blocked: 'blocked',
-  gc: 'collector',
-  assist: 'assist',
-  scheduler: 'scheduler',
-};
+const LEGEND = [
+  'running', 'runnable', 'syscall', 'network', 'blocked', 'gc', 'assist', 'scheduler', 'stopped'
+];
 const UNREAD: Trace = {
   name: '',
   begin_ns: 0,
@@ -99,6 +90,7 @@ class Page implements App {
   private readonly file = h('span', {class: 'file cut'});
   private readonly progress = h('div', {id: 'progress'});
   private readonly legend = h('div', {id: 'legend'});
+  private readonly main = h('main');
   private readonly tabs = new Map<View, HTMLElement>();
   private shown: View|null = null;
   private jump = false;
@@ -147,7 +139,7 @@ class Page implements App {
                   this.store.state.params['timeline.state'] === code ? null : code);
             }
           },
-            h('span', null, stateMark(name), LEGEND_LABELS[name]!)));
+            h('span', null, stateMark(name), STATE_LABELS[name]!)));
     }
     document.body.append(
         h('header', null, h('b', null, 'gotrace'), this.file, this.facts,
@@ -157,8 +149,9 @@ class Page implements App {
           h('button', {title: 'Keys', onclick: () => this.toggleHelp()}, h('kbd', null, '?')),
           this.progress),
         this.banner, this.overview.root,
-        h('nav', {role: 'tablist'}, tabs, h('span', {class: 'grow'}), this.legend),
-        h('main', null, this.host, this.details.root), this.toast, this.help.root);
+        h('nav', {role: 'tablist'}, tabs, h('span', {class: 'grow'}), this.legend), this.main,
+        this.toast, this.help.root);
+    this.main.append(this.host, this.details.root);
   }
 
   /** Asks for the trace until all of it is read; views are shown from the first answer on. */
@@ -231,6 +224,7 @@ class Page implements App {
     this.overview.redraw();
     if (!this.trace.name && this.trace.duration === 0 && !this.trace.complete) return;
     this.details.update(state);
+    this.main.dataset['view'] = state.view;
     if (this.shown !== state.view) {
       if (this.shown) this.views.get(this.shown)?.hide?.();
       const view = this.view(state.view);

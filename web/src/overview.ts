@@ -5,7 +5,7 @@ import {App, currentWindow, setWindow} from './app';
 import {decodeBytes, decodeColumns} from './decode';
 import {fitCanvas, h, replace, stateMark, textWidth} from './dom';
 import {STATE_LABELS} from './colors';
-import {bytes, count, duration, percent, tickLabel, tickStep, wallClock} from './format';
+import {bytes, count, duration, moment, percent, tickLabel, tickStep, wallClock} from './format';
 import {Scale, ticks} from './layout';
 import {isAbort} from './requests';
 
@@ -151,7 +151,7 @@ export class Overview {
       const {wall_begin} = this.app.trace;
       const text = this.app.store.state.clock === 'wall' && wall_begin ?
           wallClock(wall_begin, t, axis.step) :
-          tickLabel(t, axis.step);
+          tickLabel(t, axis.step, this.app.trace.duration);
       context.fillStyle = palette.line;
       context.fillRect(x, TOP - 5, 1, 5);
       context.fillStyle = palette.dim;
@@ -169,7 +169,7 @@ export class Overview {
         context.fillText(
             `${
                 most < 10 && !Number.isInteger(most) ? most.toFixed(1) :
-                                                       count(Math.round(most))} at most`,
+                                                       count(Math.round(most))} at most, dots`,
             12, TOP + 43);
       if (this.metrics['heap'])
         context.fillText(`heap ${bytes(this.strip!.metrics['heap']!.full)}, goal`, 12, bottom + 14);
@@ -370,7 +370,7 @@ export class Overview {
     replace(
         this.tip,
         h('div', {class: 'dim'},
-          `${tickLabel(t, Math.max(1, 10 ** Math.floor(Math.log10(scale.nsPerPixel))))}, ${
+          `${moment(t, scale.nsPerPixel * 1000, this.app.trace.duration)}, ${
               duration(strip.step)}`),
         this.columns.filter(([code, values]) => STACK.includes(code) && values[k]! > 0)
             .map(([code, values]) => {

@@ -12,9 +12,15 @@ import {State} from './state';
 import {Table} from './table';
 
 const PIECES = [
-  'begin_ns', 'length_ns', 'depth', 'g', 'state', 'reason', 'woken_by', 'ran_ns', 'start', 'stack'
+  'after_ns', 'length_ns', 'depth', 'g', 'state', 'reason', 'woken_by', 'ran_ns', 'start', 'stack'
 ];
 const SAMPLES = ['time_ns', 'share', 'count', 'state', 'reason', 'woken_by', 'start', 'stack'];
+
+/** Pieces with when they begin, counted from the first one. */
+function sinceFirst(pieces: Row[]): Row[] {
+  const first = Number(pieces[0]?.['begin_ns'] ?? 0);
+  return pieces.map((piece) => ({...piece, after_ns: Number(piece['begin_ns']) - first}));
+}
 
 export class PathView implements ViewPart {
   readonly root: HTMLElement;
@@ -99,7 +105,7 @@ export class PathView implements ViewPart {
           if (key !== this.requested) return;
           const samples = answer['samples'] as Row[] | undefined;
           this.pieces = samples ? null : (answer['pieces'] ?? []) as Piece[];
-          const rows = samples ?? (this.pieces as unknown as Row[]);
+          const rows = samples ?? sinceFirst(this.pieces as unknown as Row[]);
           if (!rows.length) {
             replace(this.pane, h('div', {class: 'note'}, 'The trace does not show this path.'));
             return;

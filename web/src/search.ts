@@ -3,7 +3,7 @@
 import {Search} from './answers';
 import {App, currentWindow, setWindow, showPlace} from './app';
 import {h, replace} from './dom';
-import {count, duration} from './format';
+import {count, duration, plural} from './format';
 import {isAbort} from './requests';
 
 interface Hit {
@@ -115,7 +115,7 @@ export class SearchBox {
             [
               'Functions', found.groups.map((g) => ({
                                               text: g.name || '(unknown)',
-                                              note: `${count(g.goroutines)} goroutines`,
+                                              note: plural(g.goroutines, 'goroutine'),
                                               go: () => this.openGroup(g.id)
                                             }))
             ],

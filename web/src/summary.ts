@@ -159,6 +159,16 @@ export function withLongest(rows: Row[], latencies: Row[]): Row[] {
       }));
 }
 
+/**
+ * The functions of the summary as `goroutines` has them, which also says how much of the time was
+ * for the network.
+ */
+export function functionRows(functions: Row[], goroutines: Row[]): Row[] {
+  return functions.map(
+      (f) => goroutines.find((row) => row['name'] === f['name']) ??
+          {...f, blocked_total_ns: f['blocked_ns'], blocked_ns: undefined});
+}
+
 /** The types of tasks and regions, and HTTP requests. */
 export function spanRows(summary: Pick<Summary, 'spans'>): Row[] {
   return (summary.spans ?? []).map(({kind, type, lengths}) => ({
@@ -188,6 +198,7 @@ export class SummaryView implements ViewPart {
   private abort: AbortController|null = null;
   private answer: Summary|null = null;
   private latencies: Row[] = [];
+  private goroutines: Row[] = [];
   private tables: Table[] = [];
   private at = -1;
 
@@ -215,12 +226,14 @@ export class SummaryView implements ViewPart {
       Promise
           .all([
             this.app.requests.json<Summary>('summary', params, signal),
-            this.app.requests.json<CommandAnswer>('latency', params, signal).catch(() => null)
+            this.app.requests.json<CommandAnswer>('latency', params, signal).catch(() => null),
+            this.app.requests.json<CommandAnswer>('goroutines', params, signal).catch(() => null)
           ])
-          .then(([answer, latency]) => {
+          .then(([answer, latency, goroutines]) => {
             if (key !== this.requested) return;
             this.answer = answer;
             this.latencies = (latency?.['latencies'] ?? []) as Row[];
+            this.goroutines = (goroutines?.['goroutines'] ?? []) as Row[];
             this.root.style.opacity = '';
             this.show(answer);
           })
@@ -253,7 +266,7 @@ export class SummaryView implements ViewPart {
   }
 
   /** Shows the goroutines of a function that is to blame, or suffers, in the timeline. */
-  private functionLink(kind: 'culprits'|'victims', where: Where): HTMLElement|null {
+  private functionLink(where: Where): HTMLElement|null {
     if (!where.function) return null;
     const {app} = this;
     return h(
@@ -284,7 +297,6 @@ export class SummaryView implements ViewPart {
                 .catch(() => {});
           }
         },
-        h('span', {class: 'dim'}, kind === 'culprits' ? 'culprit ' : 'victim '),
         shortName(where.function));
   }
 
@@ -331,20 +343,25 @@ export class SummaryView implements ViewPart {
                     x.cost_ns ? duration(x.cost_ns) : '') :
                   null,
               h('span', {class: 'name text'}, x.text),
-              h('span', {class: 'links'},
-                (['culprits', 'victims'] as const)
-                    .map(
-                        (kind) => unique(x[kind] ?? [])
-                                      .slice(0, 2)
-                                      .map((w) => this.functionLink(kind, w)))),
-              typeof x.begin_ns === 'number' ?
-                  h('button', {class: 'link', onclick: () => this.follow(x)},
-                    'Show in the timeline') :
-                  null,
-              viewOfCommand(x.command) ?
-                  h('button', {class: 'link', onclick: () => this.follow({...x, begin_ns: null})},
-                    `More: ${x.command.split(' ')[0]}`) :
-                  null));
+              h('span', {class: 'links'}, (['culprits', 'victims'] as const).map((kind) => {
+                const links = unique(x[kind] ?? [])
+                                  .slice(0, 2)
+                                  .map((w) => this.functionLink(w))
+                                  .filter(Boolean);
+                const title = kind === 'culprits' ? 'culprit' : 'victim';
+                return links.length ?
+                    h('span', {class: 'who'},
+                      h('span', {class: 'dim'}, links.length > 1 ? kind : title), links) :
+                    null;
+              }),
+                typeof x.begin_ns === 'number' ?
+                    h('button', {class: 'link', onclick: () => this.follow(x)},
+                      'Show in the timeline') :
+                    null,
+                viewOfCommand(x.command) ?
+                    h('button', {class: 'link', onclick: () => this.follow({...x, begin_ns: null})},
+                      `More: ${x.command.split(' ')[0]}`) :
+                    null)));
     this.at = -1;
     replace(this.root, h('div', {class: 'summary'},
       h('section', {class: 'first'},
@@ -361,7 +378,7 @@ export class SummaryView implements ViewPart {
           showPlace(app, {lane: Number(longest['g']) >= 0 ? `g:${longest['g']}` : null, from, to: from + Number(longest['length_ns'] ?? 0)});
         } : null;
       }),
-      table('Goroutines', 'goroutines', s.functions.map((f) => ({...f, blocked_total_ns: f['blocked_ns'], blocked_ns: undefined})),
+      table('Goroutines', 'goroutines', functionRows(s.functions, this.goroutines),
             ['count', 'states', 'running_ns', 'runnable_ns', 'blocked_total_ns', 'name']),
       table('Where goroutines waited', 'locks', s.places, ['count', 'time_ns', 'longest_ns', 'reason', 'function'], (row) => () => app.store.set({
         view: 'profile', params: {...app.store.state.params, 'profile.type': row['kind'] === 'syscall' ? 'syscall' : 'offcpu', 'profile.find': String(row['function'] ?? '')}})),

@@ -3,7 +3,7 @@
 import {Row} from './answers';
 import {App, momentText, sinceBegin} from './app';
 import {STATE_LABELS, STATE_NAMES} from './colors';
-import {h, replace} from './dom';
+import {h, replace, stateMark} from './dom';
 import {bytes, count, duration, exactDuration, percent, plural} from './format';
 import {
   bars,
@@ -15,12 +15,16 @@ import {
   firstOf,
   Histogram,
   largest,
+  shortestOf,
   shownFrames,
   sortRows,
+  stateOf,
   statesOf
 } from './table_model';
 
 const CHUNK = 200;
+/** What says best what a row is about, the best first. */
+const NAMES = ['function', 'start', 'name', 'type', 'kind', 'reason'];
 const NUMBERS = new Set(['moment', 'duration', 'bytes', 'count', 'id', 'share', 'counts']);
 
 export interface TableOptions {
@@ -28,6 +32,8 @@ export interface TableOptions {
   view: string;
   /** Columns that are shown at first, in this order. */
   columns: string[];
+  /** How rows are sorted at first, as in the URL; by default they stay in their order. */
+  sort?: string;
   /** What a row leads to; null if to nothing. */
   go?: (row: Row) => (() => void) | null;
   /** Whether a row is about what is selected. */
@@ -45,6 +51,7 @@ export class Table {
   private readonly body = h('tbody');
   private readonly filterBox: HTMLInputElement;
   private readonly total = h('span', {class: 'dim'});
+  private readonly none = h('div', {class: 'note', hidden: true});
   private rows: Row[] = [];
   private shownRows: Row[] = [];
   private all: Column[] = [];
@@ -53,6 +60,8 @@ export class Table {
   private drawn = 0;
   private at = -1;
   private range = {first: 0, last: 30};
+  /** The length of the shortest row, which all moments are exact enough for. */
+  private shortest = 0;
   private readonly chooser = h('div', {class: 'columns', hidden: true});
 
   constructor(
@@ -106,6 +115,7 @@ export class Table {
   show(rows: Row[], options: TableOptions) {
     this.rows = rows;
     this.options = options;
+    this.tools.hidden = false;
     this.update();
   }
 
@@ -117,7 +127,7 @@ export class Table {
   /** Forgets the rows, which something else is shown instead of. */
   clear() {
     this.rows = this.shownRows = [];
-    replace(this.total, '');
+    this.tools.hidden = true;
   }
 
   /** Draws again, since the state has changed. */
@@ -132,19 +142,19 @@ export class Table {
                         kind: this.rows.some((r) => typeof r[key] === 'number') ? 'id' : 'text'
                       }));
     }
+    this.shortest = shortestOf(this.rows);
     const chosen = (params[`${view}.columns`] ?? columns.join(',')).split(',');
     this.columns = chosen.map((key) => this.all.find((c) => c.key === key))
                        .filter((c): c is Column => c !== undefined);
     if (!this.columns.length) this.columns = this.all.slice(0, 8);
     // On a narrow page the name has to come first to be seen at all.
-    const last = this.columns[this.columns.length - 1];
-    const name = this.columns.find((c) => c.key === 'function') ?? last;
-    if (name && (name.kind === 'text' || name.kind === 'stack') && this.pane.clientWidth < 640)
+    const name = NAMES.map((key) => this.columns.find((c) => c.key === key)).find((c) => c);
+    if (name && this.pane.clientWidth < 640)
       this.columns = [name, ...this.columns.filter((c) => c !== name)];
     const filter = params[`${view}.filter`] ?? '';
     if (document.activeElement !== this.filterBox) this.filterBox.value = filter;
     let rows = filterRows(this.rows, this.all, filter);
-    const sort = params[`${view}.sort`] ?? '';
+    const sort = this.sort;
     const column = this.all.find((c) => c.key === sort.replace(/^-/, ''));
     if (column) rows = sortRows(rows, column, sort.startsWith('-'));
     this.shownRows = rows;
@@ -192,8 +202,23 @@ export class Table {
     this.drawn = 0;
     this.at = -1;
     this.more();
+    this.showWhetherNone(filter);
     const selected = rows.findIndex((r) => this.options.selected?.(r));
     if (selected >= 0 && selected < this.drawn) this.mark(selected, false);
+  }
+
+  /** Says so where the filter leaves no row. */
+  private showWhetherNone(filter: string) {
+    this.none.hidden = this.shownRows.length > 0 || filter === '';
+    if (!this.none.hidden)
+      replace(
+          this.none, `No row has “${filter}”. `,
+          h('button', {
+            class: 'link',
+            onclick: () => this.app.store.setParam(`${this.options.view}.filter`, null)
+          },
+            'Show all rows'));
+    if (this.none.parentElement !== this.root.parentElement) this.root.after(this.none);
   }
 
   /** Draws only what the selection changes. */
@@ -204,12 +229,21 @@ export class Table {
                 'on', i === this.at || !!this.options.selected?.(this.shownRows[i]!)));
   }
 
+  /** The column that rows are sorted by, with a minus sign before it if the largest comes first. */
+  private get sort(): string {
+    return this.app.store.state.params[`${this.options.view}.sort`] || this.options.sort || '';
+  }
+
   private sortBy(column: Column) {
-    const key = `${this.options.view}.sort`, now = this.app.store.state.params[key] ?? '';
-    const numbers = column.kind !== 'text' && column.kind !== 'stack';
+    const now = this.sort;
+    const numbers = !['text', 'stack', 'state'].includes(column.kind);
     const first = numbers ? `-${column.key}` : column.key,
           second = numbers ? column.key : `-${column.key}`;
-    this.app.store.setParam(key, now === first ? second : now === second ? null : first);
+    this.app.store.setParam(
+        `${this.options.view}.sort`,
+        now === first      ? second :
+            now === second ? null :
+                             first);
   }
 
   private more() {
@@ -250,7 +284,7 @@ export class Table {
       case 'moment':
         return h(
             'td', {class: kind, title: String(value)},
-            momentText(this.app, sinceBegin(this.app, Number(value))));
+            momentText(this.app, sinceBegin(this.app, Number(value)), this.shortest));
       case 'duration':
         return h(
             'td', {class: kind, title: exactDuration(Number(value))},
@@ -277,6 +311,8 @@ export class Table {
               return part;
             })));
       }
+      case 'state':
+        return h('td', null, stateMark(STATE_NAMES[stateOf(row)]!), cellText(c, row));
       case 'reasons': {
         const top = largest(value);
         if (!top) return h('td');
@@ -297,7 +333,7 @@ export class Table {
           return `${f.time ? duration(f.time) : ''}  ${f.name}`;
         });
         return h(
-            'td', {title: list.join('\n')}, first.name || '(unknown)',
+            'td', {class: 'list', title: list.join('\n')}, first.name || '(unknown)',
             first.more ? h('span', {class: 'dim'}, ` and ${first.more} more`) : null);
       }
       case 'stack': {
@@ -314,12 +350,17 @@ export class Table {
               class: kind,
               title: c.kind === 'text' && String(value).length > 30 ? String(value) : null
             },
-            cellText(c, row) ||
-                (c.kind === 'text' &&
-                         (c.key === 'name' || c.key === 'reason' && row['kind'] === 'blocked') ?
-                     '(unknown)' :
-                     ''));
+            cellText(c, row) || (c.kind === 'text' ? this.unnamed(c, row) : ''));
     }
+  }
+
+  /** What stands for a text that is empty. */
+  private unnamed(c: Column, row: Row): string {
+    if (c.key === 'type') return '(no name)';
+    return ['name', 'start', 'function'].includes(c.key) ||
+            (c.key === 'reason' && row['kind'] === 'blocked') ?
+        '(unknown)' :
+        '';
   }
 
   private sparkline(histogram: Histogram): HTMLElement {

@@ -2,10 +2,11 @@
 // Nothing here draws.
 
 import {Row} from './answers';
+import {codeOfGoState, STATE_LABELS, STATE_NAMES} from './colors';
 import {bytes, count, duration} from './format';
 
 export type Kind = 'moment'|'duration'|'bytes'|'count'|'id'|'share'|'text'|'stack'|'reasons'|
-    'histogram'|'list'|'states'|'counts';
+    'histogram'|'list'|'state'|'states'|'counts';
 
 export interface Column {
   key: string;
@@ -66,8 +67,9 @@ const IDS = new Set([
   'g', 'p', 'm', 'task', 'parent', 'end_g', 'cycle', 'last_p', 'ended_by_g', 'child', 'waker',
   'line', 'depth', 'age', 'last_g'
 ]);
-const MOMENTS =
-    new Set(['begin_ns', 'end_ns', 'start_ns', 'creation_ns', 'worst_time_ns', 'since_ns']);
+const MOMENTS = new Set([
+  'begin_ns', 'end_ns', 'start_ns', 'creation_ns', 'worst_time_ns', 'since_ns', 'longest_begin_ns'
+]);
 const STACKS = new Set(['stack', 'blocked_at', 'created_at', 'ended_by_stack']);
 const SHARES = new Set(['mmu', 'occupancy', 'share', 'utilization']);
 
@@ -77,6 +79,7 @@ const SHARES = new Set(['mmu', 'occupancy', 'share', 'utilization']);
  */
 export function kindOf(key: string, value: unknown): Kind {
   if (key === 'states') return 'states';
+  if (key === 'state') return 'state';
   if (key === 'counts') return 'counts';
   if (MOMENTS.has(key)) return 'moment';
   if (STACKS.has(key)) return 'stack';
@@ -131,6 +134,25 @@ export function statesOf(row: Row): [number, number][] {
   return all.filter(([, ns]) => ns > 0);
 }
 
+/** The code of the state that a row such as a piece of a critical path is about. */
+export function stateOf(row: Row): number {
+  return codeOfGoState(
+      String(row['state'] ?? ''), String(row['reason'] ?? ''), String(row['start'] ?? ''));
+}
+
+/** What a row's state is called; the trace may not say which one it was. */
+function stateLabel(row: Row): string {
+  const code = stateOf(row);
+  return code === 0 ? String(row['state'] ?? '') : STATE_LABELS[STATE_NAMES[code]!]!;
+}
+
+/** The length of the shortest row, and at least a millisecond, whose thousandth people can read. */
+export function shortestOf(rows: Row[]): number {
+  const lengths = rows.map((r) => Number(r['length_ns'] ?? r['duration_ns'] ?? 0));
+  const shortest = lengths.filter((ns) => ns > 0).reduce((a, b) => Math.min(a, b), Infinity);
+  return shortest === Infinity ? 1e6 : Math.max(1e6, shortest);
+}
+
 /** The entry of an object with the largest number, with the sum of all. */
 export function largest(value: unknown): {name: string, value: number, sum: number}|null {
   let best: {name: string, value: number, sum: number}|null = null, sum = 0;
@@ -153,7 +175,7 @@ export function firstOf(value: unknown): {name: string, time: number, more: numb
   if (first === null || typeof first !== 'object')
     return {name: String(first), time: 0, more: value.length - 1};
   const row = first as Row;
-  const did = String(row['reason'] || row['state'] || '');
+  const did = String(row['reason'] || (row['state'] ? stateLabel(row) : ''));
   return {
     name: String(row['function'] ?? row['start'] ?? row['name'] ?? row['g'] ?? '') +
         (did ? `: ${did}` : ''),
@@ -176,6 +198,8 @@ export function sortValue(column: Column, row: Row): number|string {
       return Number(row['p99_ns'] ?? row['max_ns'] ?? 0) || 0;
     case 'counts':
       return Array.isArray(value) ? Number(value[value.length - 1]) || 0 : 0;
+    case 'state':
+      return stateLabel(row);
     case 'text':
     case 'stack':
       return String(value ?? '');
@@ -233,6 +257,8 @@ export function cellText(column: Column, row: Row): string {
     case 'histogram':
     case 'states':
       return '';
+    case 'state':
+      return stateLabel(row);
     case 'text':
       return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
     default:
@@ -244,7 +270,8 @@ export function cellText(column: Column, row: Row): string {
 export function filterRows(rows: Row[], columns: Column[], filter: string): Row[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return rows;
-  const texts = columns.filter((c) => ['text', 'stack', 'reasons', 'list', 'id'].includes(c.kind));
+  const texts =
+      columns.filter((c) => ['text', 'stack', 'reasons', 'list', 'id', 'state'].includes(c.kind));
   return rows.filter((row) => {
     const all = texts
                     .map(

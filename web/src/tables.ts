@@ -2,14 +2,14 @@
 // their rows lead.
 
 import {CommandAnswer, Groups, Row} from './answers';
-import {App, showPlace, sinceBegin, ViewPart, windowParams} from './app';
+import {App, currentWindow, showPlace, sinceBegin, ViewPart, windowParams} from './app';
 import {h, replace} from './dom';
 import {bytes, duration} from './format';
 import {isAbort, Params, requestText} from './requests';
 import {State, View} from './state';
 import {Table} from './table';
 import {bars, bounds, Histogram} from './table_model';
-import {Chart} from './chart';
+import {byteTicks, Chart, countTicks, powerTicks, shareTicks, timeTicks} from './chart';
 
 interface Mode {
   id: string;
@@ -23,6 +23,11 @@ interface Mode {
   go?: (app: App, row: Row) => (() => void) | null;
   selected?: (state: State, row: Row, app: App) => boolean;
   chart?: 'mmu'|'slices'|'histogram'|'heap';
+  /** How rows are sorted at first, as in the URL; by default as the command has them. */
+  sort?: string;
+  /** A window that is shorter than this, in ns, has no rows. */
+  least?: number;
+  /** What is said where the whole trace has no rows. */
   empty?: string;
 }
 
@@ -35,14 +40,14 @@ const g = (row: Row) => typeof row['g'] === 'number' ? `g:${row['g']}` : null;
  * Leads to a lane, by default that of the goroutine, at a moment or, with its end or its length, a
  * stretch of time.
  */
-function toLane(begin: string, end?: 'end_ns'|'length_ns', laneOf = g) {
+function toLane(begin: string, end?: 'end_ns'|'length_ns'|'longest_ns', laneOf = g) {
   return (app: App, row: Row) => {
     const lane = laneOf(row), at = row[begin];
     if (typeof at !== 'number') return null;
     const from = sinceBegin(app, at), stop = end ? row[end] : null;
     const to = typeof stop !== 'number' ?
         {} :
-        {to: end === 'length_ns' ? from + stop : sinceBegin(app, stop)};
+        {to: end === 'end_ns' ? sinceBegin(app, stop) : from + stop};
     return () => showPlace(app, {lane, from: Math.max(0, from), ...to});
   };
 }
@@ -124,6 +129,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'goroutines',
       params: [],
       rows: 'goroutines',
+      sort: '-running_ns',
       columns: ['count', ...TIMES, 'name'],
       go: toGroup('name')
     },
@@ -133,6 +139,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'goroutines',
       params: [['each', true]],
       rows: 'goroutines',
+      sort: '-running_ns',
       pass: [['top', 'top']],
       columns: ['g', ...TIMES, 'creation_ns', 'end_ns', 'name'],
       go: (app, row) => toLane('creation_ns')(app, row),
@@ -146,6 +153,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'tasks',
       params: [],
       rows: 'tasks',
+      sort: '-total_ns',
       go: toTypes('tasks', 'type'),
       columns: [
         'count', 'open', 'duration_p50_ns', 'duration_p99_ns', 'duration_max_ns',
@@ -159,6 +167,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'tasks',
       params: [['each', true]],
       rows: 'tasks',
+      sort: '-duration_ns',
       pass: [['type', 'type']],
       columns: [
         'task', 'duration_ns', 'begin_ns', 'g', 'goroutines', 'regions', 'logs', 'states',
@@ -178,7 +187,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
         });
       },
       selected: (state, row) => state.task !== null && String(row['task']) === state.task,
-      empty: 'There are no tasks in this window.'
+      empty: 'The trace has no such task.'
     },
   ],
   regions: [
@@ -188,6 +197,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'regions',
       params: [],
       rows: 'regions',
+      sort: '-total_ns',
       go: toTypes('regions', 'type'),
       columns: [
         'count', 'open', 'duration_p50_ns', 'duration_p99_ns', 'duration_max_ns',
@@ -202,11 +212,12 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'regions',
       params: [['each', true]],
       rows: 'regions',
+      sort: '-duration_ns',
       pass: [['type', 'type']],
       columns: ['g', 'task', 'duration_ns', 'begin_ns', 'states', 'blocked_ns', 'type'],
       go: toLane('begin_ns', 'end_ns'),
       selected: sameG,
-      empty: 'There are no regions in this window.'
+      empty: 'The trace has no such region.'
     },
   ],
   locks: [
@@ -216,13 +227,14 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'locks',
       params: [],
       rows: 'locks',
+      sort: '-total_ns',
       chart: 'histogram',
       go: toWaitsIn('function'),
       columns: [
         'count', 'total_ns', 'p50_ns', 'p99_ns', 'max_ns', 'histogram', 'object', 'function',
-        'line', 'holders', 'victims', 'library'
+        'line', 'holders', 'victims'
       ],
-      empty: 'No goroutine waited for another one in this window.'
+      empty: 'No goroutine waited for another one.'
     },
   ],
   latency: [
@@ -244,6 +256,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'latency',
       params: [['by', 'func']],
       rows: 'latencies',
+      sort: '-total_ns',
       chart: 'histogram',
       columns: [
         'count', 'total_ns', 'p50_ns', 'p99_ns', 'max_ns', 'histogram', 'kind', 'reason', 'start'
@@ -255,6 +268,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'latency',
       params: [['by', 'stack']],
       rows: 'latencies',
+      sort: '-total_ns',
       chart: 'histogram',
       columns: [
         'count', 'total_ns', 'p50_ns', 'p99_ns', 'max_ns', 'histogram', 'kind', 'reason', 'start',
@@ -269,6 +283,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       rows: 'waits',
       pass: [['stack', 'stack']],
       columns: ['begin_ns', 'length_ns', 'g', 'kind', 'reason', 'ended_by', 'start', 'stack'],
+      sort: '-length_ns',
       go: toLane('begin_ns', 'length_ns'),
       selected: sameG
     },
@@ -280,6 +295,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'gc',
       params: [],
       rows: 'cycles',
+      sort: 'begin_ns',
       go: toLane('begin_ns', 'length_ns', () => 'cycles'),
       selected: (state, row, app) => isMark(state, row, app, 'cycles'),
       columns: [
@@ -287,7 +303,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
         'assists', 'assists_ns', 'workers_ns', 'heap_begin_bytes', 'goal_bytes', 'heap_end_bytes',
         'stack'
       ],
-      empty: 'The collector did not run in this window.'
+      empty: 'The collector did not run.'
     },
     {
       id: 'pauses',
@@ -295,10 +311,11 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'gc',
       params: [['pauses', true]],
       rows: 'pauses',
+      sort: 'begin_ns',
       go: toLane('begin_ns', 'length_ns', () => 'stops'),
       selected: (state, row, app) => isMark(state, row, app, 'stops'),
       columns: ['begin_ns', 'length_ns', 'reason', 'g', 'p', 'last_p', 'last_p_stop_ns', 'stack'],
-      empty: 'The world was not stopped in this window.'
+      empty: 'The world was not stopped.'
     },
     {
       id: 'mmu',
@@ -306,6 +323,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'gc',
       params: [['mmu', true]],
       rows: 'mmu',
+      sort: 'window_ns',
       chart: 'mmu',
       columns: ['window_ns', 'mmu', 'worst_time_ns'],
       go: toWindow('worst_time_ns', 'window_ns')
@@ -318,6 +336,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'procs',
       params: [],
       rows: 'procs',
+      sort: 'p',
       columns: [
         'p', 'states', 'user_ns', 'gc_ns', 'assist_ns', 'syscall_ns', 'scheduler_ns', 'stopped_ns',
         'idle_ns', 'runs', 'migrations', 'steals'
@@ -331,6 +350,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'procs',
       params: [['slices', 200]],
       rows: 'slices',
+      sort: 'begin_ns',
       chart: 'slices',
       go: toWindow('begin_ns', 'length_ns'),
       columns: [
@@ -344,12 +364,13 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'procs',
       params: [['ready', true]],
       rows: 'ready',
+      sort: '-ready_ns',
       go: toGroup('start'),
       columns: [
         'ready_ns', 'program_ns', 'idle_ps_ns', 'long_runs_ns', 'gc_ns', 'assists_ns', 'stopped_ns',
         'other_ns', 'start'
       ],
-      empty: 'No goroutine waited to run in this window.'
+      empty: 'No goroutine waited to run.'
     },
     {
       id: 'runs',
@@ -357,10 +378,11 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'procs',
       params: [['long-runs', true]],
       rows: 'long_runs',
-      go: toPinned(g),
+      sort: '-waited_ns',
+      go: toLane('longest_begin_ns', 'longest_ns'),
       selected: sameG,
       columns: ['g', 'runs', 'longest_ns', 'waited_ns', 'peers_waited_ns', 'start', 'stack'],
-      empty: 'No goroutine kept its P for 20 ms or more while others waited in this window.'
+      empty: 'No goroutine kept its P for 20 ms or more while others waited.'
     },
   ],
   heap: [
@@ -370,6 +392,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'heap',
       params: [],
       rows: 'types',
+      sort: '-live_bytes',
       empty:
           'The trace does not record allocations: run the program with GODEBUG=traceallocfree=1 (Go 1.23 and later).',
       columns: [
@@ -383,6 +406,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'heap',
       params: [['by', 'func']],
       rows: 'functions',
+      sort: '-allocated_bytes',
       go: toGroup('name'),
       columns: ['goroutines', 'allocated_objects', 'allocated_bytes', 'per_second_bytes', 'name'],
       empty: 'The trace does not record allocations.'
@@ -393,6 +417,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'heap',
       params: [['by', 'time']],
       rows: 'slices',
+      sort: 'until_ns',
       chart: 'heap',
       columns: [
         'until_ns', 'cycles', 'live_objects', 'live_bytes', 'allocated_bytes', 'freed_bytes',
@@ -425,24 +450,27 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
   leaks: [
     {
       id: 'leaks',
-      title: 'Blocked for a second or more at the end',
+      title: 'Blocked for 1 s or more at the end',
+      least: 1e9,
       request: 'leaks',
       params: [],
       rows: 'leaks',
+      sort: '-count',
       go: toGroup('start'),
       columns: ['count', 'longest_ns', 'counts', 'reason', 'start', 'blocked_at', 'created_at'],
-      empty: 'No goroutine of the program has been blocked for a second at the end of this ' +
-          'window. “For 10 ms or more” has those that have not been for as long.'
+      empty: 'No goroutine of the program has been blocked for a second at the end. ' +
+          '“10 ms or more” has those that have not been for as long.'
     },
     {
       id: 'short',
-      title: 'For 10 ms or more',
+      title: '10 ms or more',
       request: 'leaks',
       params: [['longer', '10ms']],
       rows: 'leaks',
+      sort: '-count',
       go: toGroup('start'),
       columns: ['count', 'longest_ns', 'counts', 'reason', 'start', 'blocked_at', 'created_at'],
-      empty: 'No goroutine of the program has been blocked at the end of this window.'
+      empty: 'No goroutine of the program has been blocked for 10 ms at the end.'
     },
   ],
 };
@@ -467,7 +495,13 @@ export class TableView implements ViewPart {
   }
 
   private mode(state: State): Mode {
-    return this.modes.find((m) => m.id === state.params[`${this.view}.mode`]) ?? this.modes[0]!;
+    return this.modes.find((m) => m.id === state.params[`${this.view}.mode`]) ?? this.usual();
+  }
+
+  /** The mode that is shown while none is chosen. */
+  private usual(): Mode {
+    const {from, to} = currentWindow(this.app);
+    return this.modes.find((m) => to - from >= (m.least ?? 0)) ?? this.modes[0]!;
   }
 
   update(state: State, before: State|null) {
@@ -543,7 +577,7 @@ export class TableView implements ViewPart {
     const params = {...this.app.store.state.params, [`${this.view}.mode`]: mode.id};
     for (const key of ['sort', 'columns', 'type', 'stack', 'lengths'])
       delete params[`${this.view}.${key}`];
-    if (mode === this.modes[0]) delete params[`${this.view}.mode`];
+    if (mode === this.usual()) delete params[`${this.view}.mode`];
     this.app.store.set({params});
   }
 
@@ -574,8 +608,14 @@ export class TableView implements ViewPart {
     if (!rows.length) {
       this.chartHost.textContent = '';
       this.table.clear();
+      const all = windowParams(app.store.state, app.trace.duration).length === 0;
       replace(
-          this.pane, h('div', {class: 'note'}, mode.empty ?? 'There is nothing in this window.'));
+          this.pane,
+          h('div', {class: 'note'}, all ? mode.empty ?? 'The trace has nothing of this.' : [
+            'This window has nothing of this. ',
+            h('button', {class: 'link', onclick: () => app.store.set({from: null, to: null})},
+              'Show the whole trace')
+          ]));
       return;
     }
     if (this.table.root.parentElement !== this.pane) replace(this.pane, this.table.root);
@@ -583,6 +623,7 @@ export class TableView implements ViewPart {
     this.table.show(this.withLengths(rows), {
       view: this.view,
       columns: mode.columns,
+      ...(mode.sort ? {sort: mode.sort} : {}),
       go: (row) => mode.go?.(app, row) ?? null,
       selected: (row) => mode.selected?.(app.store.state, row, app) ?? false,
       focused: (row) => {
@@ -613,20 +654,29 @@ export class TableView implements ViewPart {
         x: rows.map((r) => Math.log10(Math.max(1, number(r, 'window_ns')))),
         series: [{values: rows.map((r) => number(r, 'mmu')), color: app.palette.select}],
         most: 1,
+        yTicks: shareTicks(),
         xText: (x) => duration(10 ** x),
         yText: (y) => `${Math.round(y * 100)} %`,
         title: 'The least share of the Ps that the program had, in any window of a length',
-        xTicks: rows.map((r) => Math.log10(Math.max(1, number(r, 'window_ns')))),
+        xTicks: rows.map(
+            (r) =>
+                [Math.log10(Math.max(1, number(r, 'window_ns'))),
+                 duration(number(r, 'window_ns'))]),
         click: (i) => mode.go?.(app, rows[i]!)?.(),
       }));
     } else if (mode.chart === 'slices') {
       const waiting =
           rows.map((r) => number(r, 'runnable_ns') / Math.max(1, number(r, 'length_ns')));
+      const most = Math.max(1, ...rows.map((r) => number(r, 'gomaxprocs')));
+      const begins = rows.map((r) => sinceBegin(app, number(r, 'begin_ns')));
+      const last = rows[rows.length - 1]!;
       const keys: [string, number][] =
           [['user_ns', 1], ['gc_ns', 6], ['assist_ns', 7], ['syscall_ns', 3], ['scheduler_ns', 8]];
       this.useChart(new Chart(app, {
         kind: 'stack',
-        x: rows.map((r) => sinceBegin(app, number(r, 'begin_ns'))),
+        x: begins,
+        xTicks: timeTicks(
+            begins[0]!, sinceBegin(app, number(last, 'begin_ns')) + number(last, 'length_ns')),
         widths: rows.map((r) => number(r, 'length_ns')),
         series: keys.map(
             ([key, code]) => ({
@@ -634,23 +684,28 @@ export class TableView implements ViewPart {
               color: app.palette.states[code]!
             })),
         line: {values: waiting, color: app.palette.fg},
-        most: Math.max(1, ...rows.map((r) => number(r, 'gomaxprocs'))),
+        most,
+        yTicks: countTicks(most),
         xText: (x) => duration(x),
         yText: (y) => `${y.toFixed(y < 10 ? 1 : 0)}`,
-        title: `Ps at work, and goroutines that wait to run (line, up to ${
-            Math.max(0, ...waiting).toFixed(0)})`,
+        title: `Ps at work (left), and goroutines that wait to run (line${
+            Math.max(...waiting) > most ? ', right' : ''})`,
         click: (i) => mode.go?.(app, rows[i]!)?.(),
       }));
     } else if (mode.chart === 'heap') {
+      const most = Math.max(
+          1, ...rows.map((r) => Math.max(number(r, 'live_bytes'), number(r, 'span_bytes'))));
+      const times = rows.map((r) => number(r, 'until_ns'));
       this.useChart(new Chart(app, {
         kind: 'line',
-        x: rows.map((r) => number(r, 'until_ns')),
+        x: times,
+        xTicks: timeTicks(times[0]!, times[times.length - 1]!),
         series: [
           {values: rows.map((r) => number(r, 'live_bytes')), color: app.palette.states[6]!},
           {values: rows.map((r) => number(r, 'span_bytes')), color: app.palette.dim}
         ],
-        most: Math.max(
-            1, ...rows.map((r) => Math.max(number(r, 'live_bytes'), number(r, 'span_bytes')))),
+        most,
+        yTicks: byteTicks(most),
         xText: (x) => duration(x),
         yText: (y) => bytes(Math.round(y)),
         title: 'Objects that are alive, and the spans for them',
@@ -670,6 +725,7 @@ export class TableView implements ViewPart {
     if (!value || !Array.isArray(value.counts)) return;
     const {first, last} = bounds([value]);
     const list = bars(value, first, last, Math.max(8, Math.min(120, (last - first) * 8)));
+    const most = Math.max(1, ...list.map((b) => b.n));
     const what = [
       row['kind'] ?? row['object'], row['reason'], row['function'] ?? row['start']
     ].filter(Boolean).join(' · ');
@@ -677,10 +733,12 @@ export class TableView implements ViewPart {
       kind: 'bars',
       x: list.map((b) => Math.log2(b.from)),
       series: [{values: list.map((b) => b.n), color: this.app.palette.dim}],
-      most: Math.max(1, ...list.map((b) => b.n)),
+      most,
       xText: (x) => duration(2 ** x),
       yText: (y) => String(Math.round(y)),
-      title: `How long they were: ${what}`,
+      xTicks: powerTicks(first, last),
+      yTicks: countTicks(most),
+      title: `How many there were of each length: ${what}`,
       xEnd: last,
       click: this.view === 'latency' ?
           (i) => {

@@ -42,7 +42,7 @@ import {
   visible,
   wallClock
 } from './format';
-import {layout, MEMBER_PAGE, Row, rowAt, Scale, ticks, visibleRows} from './layout';
+import {layout, LayoutInput, MEMBER_PAGE, Row, rowAt, Scale, ticks, visibleRows} from './layout';
 import {isAbort} from './requests';
 import {isMarks, State, zoomWindow} from './state';
 import {Tile, Tiles} from './tiles';
@@ -333,8 +333,10 @@ export class Timeline implements ViewPart {
   }
 
   private taskLimit(): number {
-    return Math.min(
-        200, Math.max(1, Number(this.app.store.state.params['timeline.tasks'] ?? 6) || 6));
+    // A report has six.
+    const usual = this.app.requests.baked || this.viewHeight < 1200 ? 6 : 12;
+    const wish = Number(this.app.store.state.params['timeline.tasks'] ?? '') || usual;
+    return Math.min(200, Math.max(1, wish));
   }
 
   private async loadMembers(group: string, first: number, again = false) {
@@ -461,7 +463,9 @@ export class Timeline implements ViewPart {
     const {from, to} = currentWindow(this.app);
     const inWindow = (rows: [number, number, number, number][]) =>
         rows.filter((r) => r[0] < to && r[0] + r[1] > from).reduce((sum, r) => sum + r[3], 0);
-    const result = layout({
+    const toggled = new Set(state.open);
+    const input: LayoutInput = {
+      viewHeight: this.viewHeight - AXIS,
       procs: this.app.trace.procs,
       threads: this.app.trace.threads,
       groups: hideIdle ? groups.filter((g) => this.peaks.get(g.id) !== 0) : groups,
@@ -475,7 +479,7 @@ export class Timeline implements ViewPart {
           this.pathOf.split(':')[1] ?? ''}`,
       selected: state.lane,
       nameOf: (id) => this.laneName(id),
-      toggled: new Set(state.open),
+      toggled,
       notes: {
         procs: count(this.app.trace.procs.length),
         collector: `${plural(inWindow(cycles), 'mark phase')}, ${
@@ -483,12 +487,13 @@ export class Timeline implements ViewPart {
         tasks: this.tasks.total ? `the longest ${count(this.tasks.tasks.length)} of ${
                                       count(this.tasks.total)} in the window` :
                                   '',
-        goroutines: 'by the function that they started in',
+        goroutines: 'by the function that they started in, with how many were not blocked at most',
         threads: count(this.app.trace.threads.length),
         path: `${this.pieces.length < MAX_ROWS ? '' : 'the first '}${
             plural(this.pieces.length, 'piece')} on ${plural(lanes.length, 'goroutine')}`,
       },
-    });
+    };
+    const result = layout(input);
     this.rows = result.rows;
     this.height = result.height;
     const spacer = Math.max(0, Math.min(3e7, this.height + AXIS + 24) - this.viewHeight);
@@ -540,6 +545,7 @@ export class Timeline implements ViewPart {
     context.beginPath();
     context.rect(this.left, AXIS, this.width - this.left, this.viewHeight - AXIS);
     context.clip();
+    this.drawBands(pen);
     for (const row of rows) this.drawRow(pen, row, row.y + offset);
     this.drawOverlays(pen, rows, offset);
     context.restore();
@@ -798,7 +804,8 @@ export class Timeline implements ViewPart {
     const {clock} = this.app.store.state;
     const {wall_begin} = this.app.trace;
     if (clock === 'wall' && wall_begin) return wallClock(wall_begin, ns, step);
-    return tickLabel(clock === 'window' ? ns - currentWindow(this.app).from : ns, step);
+    const {from, to} = currentWindow(this.app);
+    return clock === 'window' ? tickLabel(ns - from, step, to - from) : tickLabel(ns, step, to);
   }
 
   private drawAxis(pen: Pen, axis: {step: number, times: number[]}) {
@@ -823,9 +830,27 @@ export class Timeline implements ViewPart {
     context.fillRect(this.left - 1, 0, 1, AXIS);
   }
 
+  /** Shows from when to when the selection is, under all lanes, whose colours stay as they are. */
+  private drawBands({context, palette, scale}: Pen) {
+    const band = (from: number, to: number) => {
+      const x = Math.max(scale.left, scale.x(from)),
+            end = Math.min(scale.left + scale.width, scale.x(to));
+      if (end < scale.left || x > scale.left + scale.width) return;
+      context.fillStyle = palette.select;
+      context.globalAlpha = 0.13;
+      context.fillRect(x, AXIS, Math.max(1, end - x), this.viewHeight);
+      context.globalAlpha = 1;
+    };
+    const {task} = this.app.store.state;
+    const selected =
+        task === null ? undefined : this.tasks.tasks.find((t) => String(t.task) === task);
+    if (selected) band(selected.begin, selected.begin + selected.duration);
+    const {span} = this.selection;
+    if (span) band(span.begin, span.end);
+  }
+
   private drawOverlays(pen: Pen, rows: Row[], offset: number) {
     const {context, palette, scale} = pen;
-    const {task} = this.app.store.state;
     const yOf = new Map<string, number>();
     const bottomOf = new Map<string, number>();
     for (const row of this.rows) {
@@ -833,21 +858,8 @@ export class Timeline implements ViewPart {
       yOf.set(row.id, row.y + offset + row.height / 2);
       bottomOf.set(row.id, row.y + offset + row.height - 2);
     }
-    const band = (from: number, to: number) => {
-      const x = Math.max(scale.left, scale.x(from)),
-            end = Math.min(scale.left + scale.width, scale.x(to));
-      if (end < scale.left || x > scale.left + scale.width) return;
-      context.fillStyle = palette.select;
-      context.globalAlpha = 0.1;
-      context.fillRect(x, AXIS, Math.max(1, end - x), this.viewHeight);
-      context.globalAlpha = 1;
-    };
-    const selectedTask =
-        task === null ? undefined : this.tasks.tasks.find((t) => String(t.task) === task);
-    if (selectedTask) band(selectedTask.begin, selectedTask.begin + selectedTask.duration);
     const {span} = this.selection;
     if (span) {
-      band(span.begin, span.end);
       for (const row of rows) {
         if ((row.kind === 'lane' ? row.id : row.kind) !== span.lane) continue;
         const x = Math.max(scale.left - 3, scale.x(span.begin)),

@@ -7,6 +7,7 @@ import {
   duration,
   exactDuration,
   fitName,
+  moment,
   nameForms,
   parseDuration,
   percent,
@@ -62,6 +63,9 @@ test('sizes and counts', () => {
   assert.equal(count(6146066), '6,146,066');
   assert.deepEqual([1, 2.346, 10, 99.96, 2910.4].map(times), ['1', '2.35', '10', '100', '2,910']);
   assert.equal(percent(1, 3), '33 %');
+  assert.equal(percent(999, 1000), '99.9 %');
+  assert.equal(percent(99_999, 1e5), '99.9 %');
+  assert.equal(percent(1, 1), '100 %');
   assert.equal(percent(1, 1e6), '<0.1 %');
   assert.equal(percent(0, 0), '');
 });
@@ -75,13 +79,18 @@ test('ticks are 1, 2 or 5 times a power of ten', () => {
 });
 
 test('labels of ticks have the decimals that their distance needs', () => {
-  assert.equal(tickLabel(0, 50_000_000), '0 ms');
-  assert.equal(tickLabel(150_000_000, 50_000_000), '150 ms');
-  assert.equal(tickLabel(1_637_500_000, 500_000), '1637.5 ms');
-  assert.equal(tickLabel(1_200_000_000, 200_000_000), '1.2 s');
-  assert.equal(tickLabel(12_346_000, 1000), '12.346 ms');
-  assert.equal(tickLabel(12_345_678, 1), '12\u202f345.678 µs');
-  assert.equal(tickLabel(7, 1), '7 ns');
+  assert.equal(tickLabel(0, 50_000_000, 2e8), '0 ms');
+  assert.equal(tickLabel(150_000_000, 50_000_000, 2e8), '150 ms');
+  assert.equal(tickLabel(1_637_500_000, 500_000, 1_638_000_000), '1637.5 ms');
+  assert.equal(tickLabel(1_200_000_000, 200_000_000, 2e9), '1.2 s');
+  assert.equal(tickLabel(12_346_000, 1000, 13_000_000), '12.346 ms');
+  assert.equal(tickLabel(12_345_678, 1, 12_345_999), '12\u202f345.678 µs');
+  assert.equal(tickLabel(7, 1, 20), '7 ns');
+  // The ticks of an axis that ends after seconds are seconds, and so are those before the first.
+  assert.equal(tickLabel(0, 500_000_000, 2e9), '0.0 s');
+  assert.equal(tickLabel(500_000_000, 500_000_000, 2e9), '0.5 s');
+  assert.equal(moment(999_000_000, 1e10, 1e10), '1.00 s');
+  assert.equal(moment(999_000_000, 1e6, 1e10), '999.000 ms');
 });
 
 test('labels of neighbours differ at every zoom', () => {
@@ -89,7 +98,7 @@ test('labels of neighbours differ at every zoom', () => {
     for (const factor of [1, 2, 5]) {
       for (const start of [0, 123_456_789_000, 999_999_999]) {
         const s = step * factor, t = Math.ceil(start / s) * s;
-        assert.ok(tickLabel(t, s) !== tickLabel(t + s, s), `${t} ${s} ${tickLabel(t, s)}`);
+        assert.ok(tickLabel(t, s, t + s) !== tickLabel(t + s, s, t + s), `${t} ${s}`);
       }
     }
   }
@@ -112,7 +121,7 @@ test('texts from traces cannot change the page around them', () => {
 test('names lose their package before they lose letters', () => {
   assert.deepEqual(
       nameForms('net/http.(*conn).serve'),
-      ['net/http.(*conn).serve', 'http.(*conn).serve', '(*conn).serve']);
+      ['net/http.(*conn).serve', 'http.(*conn).serve', '(*conn).serve', 'serve']);
   assert.deepEqual(nameForms('main.main'), ['main.main', 'main']);
   assert.deepEqual(
       nameForms('example.com/a/b.F[go.shape.*example.com/c.T]')[1],
@@ -121,7 +130,8 @@ test('names lose their package before they lose letters', () => {
   const fits = (n: number) => (text: string) => text.length <= n;
   assert.equal(fitName('net/http.(*conn).serve', fits(30)), 'net/http.(*conn).serve');
   assert.equal(fitName('net/http.(*conn).serve', fits(18)), 'http.(*conn).serve');
-  assert.equal(fitName('net/http.(*conn).serve', fits(6)), '…serve');
+  assert.equal(fitName('net/http.(*conn).serve', fits(6)), 'serve');
+  assert.equal(fitName('net/http.(*conn).serveRequest', fits(8)), '…Request');
   assert.equal(fitName('net/http.(*conn).serve', fits(2)), '');
   assert.equal(fitName('x'.repeat(1024), fits(10)).length, 10);
   assert.equal(fitName('', fits(10)), '');

@@ -6,6 +6,7 @@ import {layout, LayoutInput, MEMBER_PAGE, rowAt, Scale, ticks, visibleRows} from
 import {grip} from '../src/overview';
 
 const input = (more: Partial<LayoutInput> = {}): LayoutInput => ({
+  viewHeight: 0,
   procs: [0, 1],
   threads: [5, 6],
   groups: [
@@ -50,6 +51,18 @@ test('rows do not overlap, and every height belongs to one', () => {
   assert.equal(rowAt(rows, height), null);
   assert.deepEqual(visibleRows(rows, rows[3]!.y, rows[4]!.y + 1), [rows[3], rows[4]]);
   assert.deepEqual(visibleRows(rows, height, height + 100), []);
+});
+
+test('groups share the height that is left, whether they are open or not', () => {
+  const groupsOf = (more: Partial<LayoutInput>) =>
+      layout(input(more)).rows.filter((r) => r.kind === 'group').map((r) => r.height);
+  const {height} = layout(input());
+  assert.deepEqual(groupsOf({viewHeight: height}), [34, 34]);
+  assert.equal(layout(input({viewHeight: height + 40})).height, height + 40);
+  assert.deepEqual(groupsOf({viewHeight: height + 40}), [54, 54]);
+  assert.deepEqual(groupsOf({viewHeight: height + 4000}), [80, 80]);
+  const toggled = new Set(['group:0']);
+  assert.deepEqual(groupsOf({viewHeight: height + 40, toggled}), [54, 54]);
 });
 
 test('an open group of a million goroutines has few rows', () => {

@@ -6,7 +6,7 @@ import {pathShares, shortFile} from '../src/details';
 import {goroutineOfLine, timeOfLine} from '../src/events';
 import {looksLikeTime} from '../src/search';
 import {rowsOf} from '../src/sql';
-import {spanRows, unique, viewOfCommand, withLongest} from '../src/summary';
+import {functionRows, spanRows, unique, viewOfCommand, withLongest} from '../src/summary';
 import {
   bars,
   bounds,
@@ -16,6 +16,7 @@ import {
   filterRows,
   kindOf,
   largest,
+  shortestOf,
   shownFrames,
   sortRows,
   statesOf
@@ -71,6 +72,26 @@ test('sorting is stable, and null comes last from the largest', () => {
   assert.deepEqual(by('running_ns', true), [1, 0, 2]);
   assert.deepEqual(by('name', false), [1, 2, 0]);
   assert.deepEqual(by('blocked_ns', true), [0, 2, 1]);
+});
+
+test('states of pieces are called as in the timeline', () => {
+  const piece = (state: string, reason: string, start = '') => ({state, reason, start});
+  const [column] = columnsOf([piece('Running', '')], ['state']);
+  assert.equal(column!.kind, 'state');
+  const text = (row: Row) => cellText(column!, row);
+  assert.equal(text(piece('Runnable', '')), 'waiting to run');
+  assert.equal(text(piece('Waiting', 'network')), 'network');
+  assert.equal(text(piece('Waiting', 'sync')), 'blocked');
+  assert.equal(text(piece('Running', '', 'runtime.gcBgMarkWorker')), 'collector');
+  assert.equal(text(piece('Undetermined', '')), 'Undetermined');
+  assert.equal(
+      filterRows([piece('Runnable', ''), piece('Running', '')], [column!], 'waiting').length, 1);
+});
+
+test('moments are as exact as the shortest row needs, and at least a microsecond', () => {
+  assert.equal(shortestOf([]), 1e6);
+  assert.equal(shortestOf([{length_ns: 0}, {length_ns: 5e6}, {duration_ns: 7e6}]), 5e6);
+  assert.equal(shortestOf([{length_ns: 5}]), 1e6);
 });
 
 test('filters take words in any case, in names and reasons', () => {
@@ -151,6 +172,14 @@ test('latencies get the place of the longest', () => {
           [{kind: 'blocked', reason: 'sync'}, {kind: 'pause', reason: ''}],
           [{kind: 'blocked', reason: 'sync', longest}]),
       [{kind: 'blocked', reason: 'sync', longest}, {kind: 'pause', reason: '', longest: null}]);
+});
+
+test('functions of a summary are those of the table, if it has them', () => {
+  const functions = [{name: 'a', blocked_ns: 9}, {name: 'b', blocked_ns: 3}];
+  const table = [{name: 'b', blocked_total_ns: 3, blocked_ns: {network: 2, sleep: 1}}];
+  const [a, b] = functionRows(functions, table);
+  assert.deepEqual(statesOf(a!), [[5, 9]]);
+  assert.deepEqual(statesOf(b!), [[4, 2], [5, 1]]);
 });
 
 test('tasks, regions and requests of a summary are counted', () => {
