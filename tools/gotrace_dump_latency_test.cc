@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -224,6 +225,15 @@ TEST_F(LatencyCommands, PrintTheGoroutinesThatKeepTheirP) {
     EXPECT_EQ(Text(row, "start"), Number(row, "g") < 13 ? "main.main.func1" : "main.main.func2");
     EXPECT_GE(Number(row, "longest_ns"), 20'000'000);
     waited += Number(row, "waited_ns") - Number(row, "peers_waited_ns");
+    // A window of just that time has all of it.
+    const int64_t begin = Number(row, "longest_begin_ns");
+    const std::string from = absl::StrCat("--from=@", begin);
+    const std::string to = absl::StrCat("--to=@", begin + Number(row, "longest_ns"));
+    const std::vector<JsonValue> then = Rows({"procs", "--long-runs", from, to, hog});
+    EXPECT_TRUE(absl::c_any_of(then, [&](const JsonValue& other) {
+      return Text(other, "g") == Text(row, "g") &&
+             Number(other, "longest_ns") == Number(row, "longest_ns");
+    }));
   }
   EXPECT_EQ(Number(runs[0], "longest_ns") + Number(runs[1], "longest_ns"), 256'276'032);
   // The trace says of a few runs where they were interrupted.
