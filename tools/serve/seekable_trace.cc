@@ -7,9 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "export/table/table.h"
 #include "gotrace/fault.h"
 #include "gotrace/repair.h"
 #include "tools/cli/output.h"
@@ -66,8 +66,8 @@ absl::StatusOr<SeekableTrace> MakeSeekable(const std::string& file, OpenedTrace*
   if (!status.ok()) return status;
   absl::StatusOr<SeekableTrace> trace = OpenTemporary(*fd, limits);
   if (!trace.ok()) return trace.status();
-  trace->note = absl::StrFormat("unpacked to a temporary file of %.1f MB",
-                                static_cast<double>(input->source->offset()) / 1e6);
+  trace->note = absl::StrCat("unpacked to a temporary file of ",
+                             FormatBytes(static_cast<int64_t>(input->source->offset())));
   Note(file, trace->note);
   return trace;
 }

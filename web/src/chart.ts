@@ -33,13 +33,13 @@ function multiples(from: number, to: number, step: number, text: (value: number)
 
 /** Round numbers up to `most`. */
 export function countTicks(most: number): Ticks {
-  return multiples(0, most, tickStep(most / 3, 1), count);
+  return multiples(0, most, tickStep(most / 4, 1), count);
 }
 
 /** Round sizes up to `most`. */
 export function byteTicks(most: number): Ticks {
   const unit = 1024 ** Math.max(0, Math.floor(Math.log(Math.max(1, most)) / Math.log(1024)));
-  return multiples(0, most, tickStep(most / unit / 3, 1) * unit, bytes);
+  return multiples(0, most, tickStep(most / unit / 4, 1) * unit, bytes);
 }
 
 /** Shares, from nothing to everything. */
@@ -53,7 +53,10 @@ export function timeTicks(from: number, to: number, number = 8): Ticks {
   return multiples(from, to, step, (ns) => tickLabel(ns, step, to));
 }
 
-/** Durations between two powers of two on an axis of powers: 1, 2 and 5 of each power of ten. */
+/**
+ * Durations between two powers of two on an axis of powers: 1, 2 and 5 of each power of ten, or the
+ * ends, if these are close to each other.
+ */
 export function powerTicks(first: number, last: number): Ticks {
   const ticks: Ticks = [];
   for (let power = 1; power <= 2 ** last; power *= 10) {
@@ -62,7 +65,7 @@ export function powerTicks(first: number, last: number): Ticks {
         ticks.push([Math.log2(ns), duration(ns).replace(/\.0+ /, ' ')]);
     }
   }
-  return ticks;
+  return ticks.length > 1 ? ticks : [first, last].map((x) => [x, duration(2 ** x)]);
 }
 
 const LEFT = 64, RIGHT = 56, TOP = 24, BOTTOM = 20, HEIGHT = 150;

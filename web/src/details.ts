@@ -106,7 +106,7 @@ export class Details {
   }
 
   private showNothing() {
-    const {trace} = this.app;
+    const {app} = this, {trace} = app;
     this.show(
         h('h2', {class: 'name'}, trace.name),
         h('div', {class: 'facts'}, h('span', null, 'length'),
@@ -123,6 +123,8 @@ export class Details {
                   trace.wall_begin.replace('T', ' ').replace(/(\.\d{6})\d*Z$/, '$1 UTC'))
               ] :
               null),
+        trace.note && !trace.fault && !app.requests.baked ? h('div', {class: 'dim'}, trace.note) :
+                                                            null,
         h('hr'),
         h('div', {class: 'dim'},
           'Click a span, a task, or a row of a table. Drag in the strip above to select the window that all views follow.'),
@@ -208,7 +210,7 @@ export class Details {
       facts.push([marks ? 'begun by' : 'goroutine', this.place(`g:${g}`, span.begin, `G ${g}`)]);
     // There the panel says who did so.
     if (typeof span.created === 'number' && span.created < span.begin)
-      facts.push(['created', this.place(`g:${g}`, span.created, momentText(app, span.created))]);
+      facts.push(['created', this.place(`g:${g}`, span.created, moment(span.created))]);
     this.show(
         h('h2', {class: 'name'}, title, g !== null || marks ? ` ${span.name ?? ''}` : ''),
         h('div', null, stateMark(span.state), `${label} `,

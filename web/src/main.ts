@@ -197,8 +197,9 @@ class Page implements App {
       parts.push(
           'The server has ended. What is loaded stays; start gotrace-dump serve again for more.');
     if (this.message) parts.push(this.message);
-    // Of no use to whoever was sent a report.
-    if (this.trace.note && !this.requests.baked) parts.push(this.trace.note);
+    // Without a fault it is no warning, and the details have it. Of no use to whoever was sent a
+    // report.
+    if (this.trace.note && this.trace.fault && !this.requests.baked) parts.push(this.trace.note);
     if (this.trace.fault) parts.push(`The trace is broken: ${this.trace.fault}`);
     replace(this.banner, parts.map((p) => h('span', {class: 'name'}, p)));
   }

@@ -135,6 +135,7 @@ export class Timeline implements ViewPart {
     this.left = wish >= 40 ? Math.min(wish, this.width * 0.6) :
         this.width < 600   ? 92 :
         this.width > 2400  ? 240 :
+        this.width > 1100  ? 208 :
                              176;
     if (!before || before.lane !== state.lane || before.at !== state.at) this.select(state);
     if (!before || before.path !== state.path) void this.loadPath(state);
@@ -769,10 +770,10 @@ export class Timeline implements ViewPart {
         break;
       }
       case 'cycles':
-        text('mark phase', 20, right, palette.fg);
+        text(this.left > 130 ? 'mark phase' : 'marking', 20, right, palette.fg);
         break;
       case 'stops':
-        text('world stopped', 20, right, palette.fg);
+        text(this.left > 130 ? 'world stopped' : 'stopped', 20, right, palette.fg);
         break;
       case 'counter': {
         const heap = this.counters?.strip.metrics['heap'];
