@@ -92,6 +92,29 @@ TEST_F(GcCommand, PrintsPauses) {
   EXPECT_EQ(longest.Find("last_function")->text, "time.Sleep");
 }
 
+// What a window has of a stop of the world is a whole row.
+TEST_F(GcCommand, APauseIsTheSameInAWindowThatCutsIt) {
+  int cut = 0;
+  for (const JsonValue& stop : Rows("pauses", {"--pauses"})) {
+    const auto text = [](const JsonValue& row, absl::string_view name) {
+      return row.Find(name)->text;
+    };
+    const auto begin = static_cast<int64_t>(Number(stop, "begin_ns"));
+    const auto end = static_cast<int64_t>(Number(stop, "end_ns"));
+    if (Number(stop, "stopping_ns") == 0 || end - begin < 2) continue;
+    ++cut;
+    const std::vector<JsonValue> there =
+        Rows("pauses", {"--pauses", absl::StrCat("--from=@", begin + (end - begin) / 2),
+                        absl::StrCat("--to=@", end)});
+    ASSERT_EQ(there.size(), 1) << begin;
+    for (const absl::string_view name : {"begin_ns", "end_ns", "stopping_ns", "stopped_ns",
+                                         "restarting_ns", "last_p", "last_p_stop_ns", "last_g"}) {
+      EXPECT_EQ(text(there[0], name), text(stop, name)) << begin << " " << name;
+    }
+  }
+  EXPECT_GT(cut, 10);
+}
+
 TEST_F(GcCommand, PrintsTheMinimumMutatorUtilization) {
   const std::vector<std::string> args = {"--mmu", "--windows=1ms,10ms,50ms"};
   const std::vector<JsonValue> right = Rows("mmu", args);

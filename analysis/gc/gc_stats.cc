@@ -87,7 +87,6 @@ class GcStats::Impl {
   void Begin(int64_t /*trace_start*/, EventFilter::Times window) { window_ = window_.And(window); }
   void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
-  void AddProc(const ProcInterval& interval);
   void Merge(Impl& next, const InternerMap& ids);
   void Finish(int64_t end);
 
@@ -108,11 +107,17 @@ class GcStats::Impl {
     StackId stack = StackId::kNone;
   };
 
+  // When a P began to run, or stopped.
+  struct ProcChange {
+    int64_t time = 0;
+    ProcId proc = ProcId::kNone;
+    bool starts = false;
+  };
+
   struct Stop : WorldStop {
-    size_t cycle = kNoCycle;          // The cycle that it is for.
-    std::vector<ProcInterval> procs;  // The times when other Ps ran that stopped in it.
-    std::vector<int64_t> starts;      // When Ps began to run in it.
-    std::vector<Run> runs;            // The runs of goroutines that ended in it.
+    size_t cycle = kNoCycle;        // The cycle that it is for.
+    std::vector<ProcChange> procs;  // In it, in order.
+    std::vector<Run> runs;          // The runs of goroutines that ended in it.
   };
 
   // A run of a mark worker, from its label until it stops.
@@ -193,7 +198,6 @@ class GcStats::Impl {
   std::optional<uint64_t> goal_;
 
   std::vector<GoInterval> crossing_;  // Of goroutines that run.
-  std::vector<ProcInterval> crossing_procs_;
 
   std::vector<GcCycle> results_;
   absl::flat_hash_map<StackId, SpanSum> places_;  // Of assists.
@@ -381,19 +385,7 @@ void GcStats::Impl::AddGoroutine(const GoInterval& interval) {
   if (runs.empty()) workers_.erase(found);
 }
 
-void GcStats::Impl::AddProc(const ProcInterval& interval) {
-  if (interval.state != ProcState::kRunning || interval.end_clipped) return;
-  if (interval.end > last_event_) return crossing_procs_.push_back(interval);
-  const auto after = absl::c_upper_bound(
-      stops_, interval.end, [](int64_t time, const Stop& stop) { return time <= stop.begin; });
-  if (after == stops_.begin()) return;
-  Stop& stop = *std::prev(after);
-  const bool is_open = is_stopped_ && after == stops_.end();
-  if (!is_open && interval.end > stop.end) return;
-  if (stop.procs.size() < kMaxStopped) stop.procs.push_back(interval);
-}
-
-// Notes what a stop needs of a transition during it.
+// Notes what a stop needs of a transition during it. Not of intervals, which a window cuts.
 void GcStats::Impl::AddToStop(const Event& event) {
   Stop& stop = stops_.back();
   const ResourceId resource = event.transition_resource();
@@ -401,7 +393,9 @@ void GcStats::Impl::AddToStop(const Event& event) {
   if (from == event.transition_to()) return;
   if (resource.kind == ResourceKind::kProc) {
     const bool starts = from == static_cast<uint8_t>(ProcState::kIdle);
-    if (starts && stop.starts.size() < kMaxStopped) stop.starts.push_back(event.time());
+    const bool stops = from == static_cast<uint8_t>(ProcState::kRunning);
+    if ((!starts && !stops) || stop.procs.size() >= kMaxStopped) return;
+    stop.procs.push_back({event.time(), ProcId{static_cast<int64_t>(resource.id)}, starts});
   } else if (resource.kind == ResourceKind::kGoroutine) {
     const bool ends = from == static_cast<uint8_t>(GoState::kRunning);
     if (!ends || stop.runs.size() >= kMaxStopped) return;
@@ -413,19 +407,28 @@ void GcStats::Impl::AddToStop(const Event& event) {
 // The Ps that ran when the stop began must stop, and so must Ps that began to run before all of
 // these had stopped. Runs that begin later do so because the world was started again.
 void GcStats::Impl::FindParts(Stop* stop) {
-  std::vector<ProcInterval> stopped = std::move(stop->procs);
-  absl::c_stable_sort(stopped, [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  // The runs of Ps, by when they began: before the stop, unless it has their begin.
+  std::vector<std::pair<int64_t, const ProcChange*>> ended;
+  absl::flat_hash_map<ProcId, int64_t> begins;
+  for (const ProcChange& change : stop->procs) {
+    if (change.starts) {
+      begins[change.proc] = change.time;
+    } else if (change.proc != stop->proc) {
+      const auto begin = begins.find(change.proc);
+      ended.emplace_back(begin == begins.end() ? kEver : begin->second, &change);
+    }
+  }
+  absl::c_stable_sort(ended, [](const auto& a, const auto& b) { return a.first < b.first; });
   int64_t last = stop->begin;
-  for (const ProcInterval& interval : stopped) {
-    if (interval.proc == stop->proc || interval.end > stop->end) continue;
-    if (interval.begin > last || interval.end <= last) continue;
-    last = interval.end;
-    stop->last_proc = interval.proc;
-    stop->last_proc_stop = interval.end;
+  for (const auto& [begin, change] : ended) {
+    if (begin > last || change->time <= last) continue;
+    last = change->time;
+    stop->last_proc = change->proc;
+    stop->last_proc_stop = change->time;
   }
   stop->restart = stop->end;
-  for (const int64_t start : stop->starts) {
-    if (start > last) stop->restart = std::min(stop->restart, start);
+  for (const ProcChange& change : stop->procs) {
+    if (change.starts && change.time > last) stop->restart = std::min(stop->restart, change.time);
   }
   if (stop->last_proc == ProcId::kNone) return;
   for (const Run& run : stop->runs) {
@@ -495,11 +498,9 @@ void GcStats::Impl::MergeStops(Impl& next, const InternerMap& ids,
                                const std::vector<size_t>& places) {
   const Stop& older = next.stops_[0];
   if (is_stopped_) {
-    std::vector<ProcInterval>& procs = stops_.back().procs;
+    std::vector<ProcChange>& procs = stops_.back().procs;
     procs.insert(procs.end(), older.procs.begin(), older.procs.end());
     procs.resize(std::min(procs.size(), kMaxStopped));
-    std::vector<int64_t>& starts = stops_.back().starts;
-    starts.insert(starts.end(), older.starts.begin(), older.starts.end());
     for (Run run : older.runs) {
       run.stack = ids(run.stack);
       stops_.back().runs.push_back(run);
@@ -543,7 +544,6 @@ void GcStats::Impl::Merge(Impl& next, const InternerMap& ids) {
   if (next.goal_.has_value()) goal_ = next.goal_;
   last_event_ = std::max(last_event_, next.last_event_);
   for (const GoInterval& interval : std::exchange(crossing_, {})) AddGoroutine(interval);
-  for (const ProcInterval& interval : std::exchange(crossing_procs_, {})) AddProc(interval);
 }
 
 void GcStats::Impl::Finish(int64_t end) {
@@ -590,7 +590,6 @@ void GcStats::Begin(int64_t trace_start, EventFilter::Times window) {
 }
 void GcStats::AddEvents(absl::Span<const Event> events) { impl_->AddEvents(events); }
 void GcStats::AddGoroutine(const GoInterval& interval) { impl_->AddGoroutine(interval); }
-void GcStats::AddProc(const ProcInterval& interval) { impl_->AddProc(interval); }
 void GcStats::Finish(int64_t end) { impl_->Finish(end); }
 void GcStats::Merge(GcStats&& next, const InternerMap& ids) { impl_->Merge(*next.impl_, ids); }
 absl::Span<const GcCycle> GcStats::cycles() const { return impl_->cycles(); }

@@ -287,7 +287,6 @@ class SummaryStats::Impl {
   void AddGoroutine(const GoInterval& interval);
   void AddProc(const ProcInterval& interval) {
     procs_.AddProc(interval);
-    gc_.AddProc(interval);
   }
   void Merge(Impl& next, const InternerMap& ids);
   void Finish(int64_t end);

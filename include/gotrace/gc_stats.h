@@ -124,7 +124,6 @@ class GcStats final : public MergeableAnalysis<GcStats> {
   void Begin(int64_t trace_start, EventFilter::Times window) override;
   void AddEvents(absl::Span<const Event> events) override;
   void AddGoroutine(const GoInterval& interval) override;
-  void AddProc(const ProcInterval& interval) override;
   void Merge(GcStats&& next, const InternerMap& ids) override;
   void Finish(int64_t end) override;
 

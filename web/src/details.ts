@@ -452,28 +452,29 @@ export class Details {
               h('hr'), h('h2', null, 'Critical path'),
               h('table', null, h('tbody', null, largest.map((p) => {
                   const code = codeOfGoState(p.state, p.reason, p.start);
-                  return h(
-                      'tr', {
-                        class: 'go',
-                        onclick: () => {
-                          if (p.g !== null)
-                            showPlace(app, {
-                              lane: `g:${p.g}`,
-                              from: sinceBegin(app, p.begin_ns),
-                              to: sinceBegin(app, p.end_ns)
-                            });
-                        }
-                      },
+                  const go = () => {
+                    if (p.g === null) return;
+                    showPlace(app, {
+                      lane: `g:${p.g}`,
+                      from: sinceBegin(app, p.begin_ns),
+                      to: sinceBegin(app, p.end_ns)
+                    });
+                  };
+                  return [
+                    h('tr', {class: 'go', onclick: go},
                       h('td', {class: 'n dim', width: '72'},
                         duration(sinceBegin(app, p.begin_ns) - begin)),
                       h('td', null, stateMark(STATE_NAMES[code]!),
                         `${p.g === null ? 'unknown' : `G ${p.g}`} ${
-                            STATE_LABELS[STATE_NAMES[code]!] ?? ''}`,
+                            STATE_LABELS[STATE_NAMES[code]!] ?? ''}`),
+                      h('td', {class: 'n', width: '72'}, duration(p.length_ns))),
+                    h('tr', {class: 'go', onclick: go}, h('td'),
+                      h('td', {colspan: '2'},
                         h('div', {class: 'place', title: p.stack.split(';').reverse().join('\n')},
                           h('span', {class: 'cut'},
                             [p.reason, p.function].filter(Boolean).join(' · ')),
-                          p.file ? h('span', null, `${shortFile(p.file)}:${p.line}`) : null)),
-                      h('td', {class: 'n', width: '72'}, duration(p.length_ns)));
+                          p.file ? h('span', null, `${shortFile(p.file)}:${p.line}`) : null)))
+                  ];
                 }))),
               h('div', {class: 'keys'},
                 h(
