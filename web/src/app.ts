@@ -2,7 +2,7 @@
 
 import {Trace} from './answers';
 import {Palette} from './colors';
-import {moment, wallClock} from './format';
+import {moment, tickLabel, wallClock} from './format';
 import {Params, Requests} from './requests';
 import {clampWindow, State, Store, View, windowOf} from './state';
 
@@ -91,6 +91,14 @@ export function momentText(app: App, ns: number, length = Infinity): string {
     return wallClock(app.trace.wall_begin, ns, Math.max(1, span / 1e4));
   return clock === 'window' ? moment(ns - from, span, to - from) :
                               moment(ns, span, app.trace.duration);
+}
+
+/** A moment as momentText() has it, but only as exact as an axis with ticks every `step` needs. */
+export function tickText(app: App, ns: number, step: number): string {
+  const {from, to} = currentWindow(app);
+  const {clock} = app.store.state;
+  if (clock === 'wall' && app.trace.wall_begin) return wallClock(app.trace.wall_begin, ns, step);
+  return clock === 'window' ? tickLabel(ns - from, step, to - from) : tickLabel(ns, step, to);
 }
 
 /** Goes to a place in the timeline, and shows enough around it. */

@@ -4,7 +4,7 @@ import {Cause, CommandAnswer, Frame, Piece, Row, Span} from './answers';
 import {App, momentText, setWindow, showPlace, sinceBegin, windowParams} from './app';
 import {codeOfGoState, STATE_LABELS, STATE_NAMES} from './colors';
 import {append, h, replace, stateMark} from './dom';
-import {count, duration, exactDuration, percent, plural, times} from './format';
+import {count, duration, exactDuration, laneName, percent, plural, times} from './format';
 import {isAbort, Params} from './requests';
 import {isMarks, State} from './state';
 
@@ -194,14 +194,14 @@ export class Details {
     const clipped = span.begin_clipped || span.end_clipped;
     const marks = isMarks(span.lane);
     const title = marks                          ? '' :
-        span.lane.startsWith('g:') || g === null ? this.laneText(span.lane) :
+        span.lane.startsWith('g:') || g === null ? laneName(span.lane) :
                                                    `G ${g}`;
     const moment = (ns: number) => momentText(app, ns, span.end - span.begin);
     const facts: [string, Node|string][] = [];
     if (span.reason) facts.push(['reason', h('span', {class: 'name'}, span.reason)]);
     facts.push(['began', moment(span.begin)], ['ended', moment(span.end)]);
     if (g !== null && !marks && !span.lane.startsWith('g:'))
-      facts.push(['on', this.laneText(span.lane)]);
+      facts.push(['on', laneName(span.lane)]);
     if (span.p !== null && span.p !== undefined && !span.lane.startsWith('p:'))
       facts.push(['P', this.place(`p:${span.p}`, span.begin, `P ${span.p}`)]);
     if (span.m !== null && span.m !== undefined && !span.lane.startsWith('m:'))
@@ -240,7 +240,7 @@ export class Details {
               ...span.wakes.slice(0, 12).map(
                   (w) =>
                       h('div', {class: 'frame'},
-                        this.place(w.lane, w.at, `${this.laneText(w.lane)} ${w.name}`),
+                        this.place(w.lane, w.at, `${laneName(w.lane)} ${w.name}`),
                         h('span', {class: 'dim'}, moment(w.at)))),
               span.wakes.length > 12 ?
                   h('div', {class: 'dim'}, plural(span.wakes.length - 12, 'more', 'more')) :
@@ -386,11 +386,6 @@ export class Details {
         })
         .catch(() => {});
     return box;
-  }
-
-  private laneText(lane: string): string {
-    const [kind, number] = lane.split(':');
-    return `${(kind ?? '').toUpperCase()} ${number ?? ''}`;
   }
 
   private async showTask(id: string, current: () => boolean) {

@@ -173,6 +173,12 @@ export function fitName(name: string, fits: (text: string) => boolean): string {
       '…' + last.slice(last.length - low).replace(/^[.*)\]]+(?=.{3})/, '');
 }
 
+/** The name of a lane: P 0 for p:0. */
+export function laneName(id: string): string {
+  const [kind, number] = id.split(':') as [string, string?];
+  return `${kind.toUpperCase()} ${number ?? ''}`;
+}
+
 export function plural(n: number, one: string, many = one + 's'): string {
   return `${count(n)} ${n === 1 ? one : many}`;
 }

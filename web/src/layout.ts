@@ -1,5 +1,7 @@
 // Where the rows of the timeline are. Nothing here draws or asks.
 
+import {laneName} from './format';
+
 export type Row = {
   y: number,
   height: number
@@ -45,7 +47,6 @@ export interface LayoutInput {
   pathTitle: string;
   /** The lane that is selected, if it is a goroutine: it has a row of its own. */
   selected: string|null;
-  nameOf: (lane: string) => string;
   toggled: ReadonlySet<string>;
   notes: Record<string, string>;
 }
@@ -98,9 +99,8 @@ function place(input: LayoutInput, group: number): {rows: Row[], height: number}
     return open;
   };
   const lanes = (ids: string[], pinned: boolean, height = ROW.member) => ids.forEach(
-      (id, i) =>
-          add(height,
-              {kind: 'lane', id, unit: unitOf(ids, i), name: input.nameOf(id), indent: 1, pinned}));
+      (id, i) => add(
+          height, {kind: 'lane', id, unit: unitOf(ids, i), name: laneName(id), indent: 1, pinned}));
   // All Ps or threads are asked for together, unless they are more than one request may have.
   const every = (kind: 'p'|'m', numbers: number[]) => {
     const ids = numbers.map((n) => `${kind}:${n}`);
@@ -108,7 +108,7 @@ function place(input: LayoutInput, group: number): {rows: Row[], height: number}
                   kind: 'lane',
                   id,
                   unit: ids.length <= MAX_LANES ? `${kind}:*` : unitOf(ids, i),
-                  name: `${kind.toUpperCase()} ${numbers[i]}`,
+                  name: laneName(id),
                   indent: 1,
                   pinned: false
                 }));

@@ -3,6 +3,7 @@
 
 import {Lanes} from './answers';
 import {decodeLanes, LaneTile, stepFor, TILE_COLUMNS, tilesOf} from './decode';
+import {Scale} from './layout';
 import {isAbort, RequestError, Requests} from './requests';
 
 export interface Tile {
@@ -60,7 +61,7 @@ export class Tiles {
   }
 
   /** Tiles to draw for a window, coarse ones first, so that finer ones are drawn over them. */
-  cover(unit: string, from: number, to: number, nsPerPixel: number): Tile[] {
+  cover(unit: string, {from, to, nsPerPixel}: Pick<Scale, 'from'|'to'|'nsPerPixel'>): Tile[] {
     const step = stepFor(nsPerPixel);
     const out: Tile[] = [];
     const seen = new Set<Tile>();

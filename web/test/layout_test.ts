@@ -20,7 +20,6 @@ const input = (more: Partial<LayoutInput> = {}): LayoutInput => ({
   pathLanes: [],
   pathTitle: '',
   selected: null,
-  nameOf: (id) => id,
   toggled: new Set(),
   notes: {},
   ...more,

@@ -25,9 +25,8 @@ test('a coarser tile of the same place is drawn until the fine one comes', async
   const tiles = new Tiles(requests, () => [], () => end, () => {});
   const show = (index: number, ns: number, step: number) => {
     tiles.begin();
-    const from = index * TILE_COLUMNS * step;
-    const shown =
-        tiles.cover('p:*', from, from + TILE_COLUMNS * step, ns).map((t) => [t.step, t.index]);
+    const from = index * TILE_COLUMNS * step, to = from + TILE_COLUMNS * step;
+    const shown = tiles.cover('p:*', {from, to, nsPerPixel: ns}).map((t) => [t.step, t.index]);
     tiles.finish();
     return shown;
   };
