@@ -138,12 +138,20 @@ class Answers {
   absl::Status ForEachPiece(const LaneId& lane, size_t n,
                             const std::function<void(const LanePiece& piece)>& use) const;
   absl::StatusOr<GoroutineIntervals> IntervalsOf(GoId goroutine, size_t n) const;
+  // A wait that crosses into another generation, where its reason and stack are not known.
+  struct WaitBefore {
+    GoroutineIntervals intervals;  // Of the generation in which it began.
+    absl::string_view reason;
+    StackId stack = StackId::kNone;
+  };
+  // Returns the wait that ended where the piece begins, or an empty one if it does not cross.
+  absl::StatusOr<WaitBefore> FindWaitBefore(GoId goroutine, const LanePiece& piece) const;
   // Appends the functions in stacks whose names contain a text, the shortest ones first.
   void AppendFunctions(absl::string_view text, size_t most, JsonWriter* json) const;
   void AppendStack(const Interner& interner, StackId stack, JsonWriter* json) const;
   void AppendPlace(absl::string_view key, absl::string_view lane, std::optional<int64_t> at,
                    JsonWriter* json) const;
-  void AppendCause(absl::string_view key, const Cause* cause, int64_t time,
+  void AppendCause(absl::string_view key, const std::optional<Cause>& cause, int64_t time,
                    const Interner& interner, JsonWriter* json) const;
   void AppendRegions(std::vector<RegionSpan> regions, const Interner& types, Names* names,
                      JsonWriter* json) const;

@@ -64,7 +64,7 @@ class GenerationPieces final : public Analysis {
 absl::Status ReadGeneration(const ByteSource& source, const TraceIndex& index, size_t n,
                             ReaderOptions options, AnalysisSink* sink) {
   options.jobs = 1;
-  options.mode = ReadMode::kSalvage;
+  options.mode = ReadMode::kCollect;
   absl::StatusOr<Reader> reader = Reader::OpenAt(source, index, n, options);
   if (!reader.ok()) return reader.status();
   bool has_begun = false;

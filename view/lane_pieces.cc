@@ -10,11 +10,21 @@ namespace gotrace::internal {
 
 void LanePieces::AddEvents(absl::Span<const Event> events) {
   for (const Event& event : events) {
+    if (event.kind() == EventKind::kSync) {
+      generations_.push_back({event.time(), std::max(event.time(), last_event_ + 1)});
+    }
     last_event_ = std::max(last_event_, event.time());
-    if (event.kind() == EventKind::kSync) generation_begin_ = event.time();
     assists_.Add(event);
     workers_.Add(event);
   }
+}
+
+bool LanePieces::Crosses(const Interval& interval) const {
+  if (interval.begin_clipped || interval.end_clipped || interval.end > last_event_) return true;
+  for (auto it = generations_.rbegin(); it != generations_.rend(); ++it) {
+    if (interval.end >= it->first_event) return interval.begin <= it->begin;
+  }
+  return false;
 }
 
 void LanePieces::AddGoroutine(const GoInterval& interval, StringId start) {
@@ -24,7 +34,7 @@ void LanePieces::AddGoroutine(const GoInterval& interval, StringId start) {
     // What the next part says about labels and assists is not known yet.
     crossing_.push_back(run);
   } else {
-    Give(run, Crosses(interval));
+    Give(run);
   }
 }
 
@@ -43,14 +53,14 @@ LaneState LanePieces::StateOf(const GoInterval& interval) {
   }
 }
 
-void LanePieces::Give(const Run& run, bool crosses) {
+void LanePieces::Give(const Run& run) {
   const GoInterval& interval = run.interval;
   const LaneState state = StateOf(interval);
   LanePiece piece;
   piece.goroutine = interval.goroutine;
   piece.start = run.start;
   piece.reason = interval.reason;
-  piece.crosses = crosses;
+  piece.crosses = Crosses(interval);
   const bool is_on_thread =
       interval.state == GoState::kRunning || interval.state == GoState::kSyscall;
   if (is_on_thread) {
@@ -97,23 +107,30 @@ void LanePieces::Give(const Run& run, bool crosses) {
 }
 
 void LanePieces::AddThread(const ThreadInterval& interval) {
-  const bool crosses = Crosses(interval);
   const auto [last, is_first] = last_.try_emplace(interval.thread, interval);
   if (is_first) {
-    first_.try_emplace(interval.thread, FirstOfThread{interval, crosses});
+    first_.try_emplace(interval.thread, interval);
   } else {
-    GiveThread(interval, &last->second, crosses);
+    GiveThread({interval, last->second});
     last->second = interval;
+  }
+}
+
+void LanePieces::GiveThread(const ThreadRun& run) {
+  if (run.interval.end > last_event_) {
+    crossing_threads_.push_back(run);
+  } else {
+    GiveThreadNow(run);
   }
 }
 
 // A thread in a syscall that gets a P is about to leave the syscall: the P has no goroutine until
 // then.
-void LanePieces::GiveThread(const ThreadInterval& interval, const ThreadInterval* before,
-                            bool crosses) {
+void LanePieces::GiveThreadNow(const ThreadRun& run) {
+  const auto& [interval, before] = run;
   const bool regains_proc =
       interval.state == ThreadState::kSyscall && interval.proc != ProcId::kNone &&
-      before != nullptr && before->state == ThreadState::kSyscall &&
+      before.has_value() && before->state == ThreadState::kSyscall &&
       before->proc == ProcId::kNone && before->goroutine == interval.goroutine &&
       before->end == interval.begin;
   if (interval.state != ThreadState::kScheduling && !regains_proc) return;
@@ -124,38 +141,41 @@ void LanePieces::GiveThread(const ThreadInterval& interval, const ThreadInterval
   piece.proc = interval.proc;
   if (!regains_proc) piece.thread = interval.thread;
   piece.state = LaneState::kScheduler;
-  piece.crosses = crosses;
+  piece.crosses = Crosses(interval);
   take_(piece);
 }
 
 void LanePieces::Merge(LanePieces& next) {
   assists_.Merge(next.assists_);
   workers_.Merge(next.workers_);
+  for (Generation generation : next.generations_) {
+    generation.first_event = std::max(generation.first_event, last_event_ + 1);
+    generations_.push_back(generation);
+  }
   last_event_ = std::max(last_event_, next.last_event_);
-  generation_begin_ = std::max(generation_begin_, next.generation_begin_);
   for (const Run& run : std::exchange(crossing_, {})) {
     if (run.interval.end > last_event_) {
       crossing_.push_back(run);
     } else {
-      Give(run, /*crosses=*/true);
+      Give(run);
     }
   }
+  for (const ThreadRun& run : std::exchange(crossing_threads_, {})) GiveThread(run);
   for (const auto& [thread, first] : next.first_) {
     const auto before = last_.find(thread);
     if (before == last_.end()) {
       first_.try_emplace(thread, first);
     } else {
-      GiveThread(first.interval, &before->second, first.crosses);
+      GiveThread({first, before->second});
     }
   }
   for (const auto& [thread, last] : next.last_) last_[thread] = last;
 }
 
 void LanePieces::Finish() {
-  for (const Run& run : std::exchange(crossing_, {})) Give(run, /*crosses=*/true);
-  for (const auto& [thread, first] : std::exchange(first_, {})) {
-    GiveThread(first.interval, nullptr, first.crosses);
-  }
+  for (const Run& run : std::exchange(crossing_, {})) Give(run);
+  for (const ThreadRun& run : std::exchange(crossing_threads_, {})) GiveThreadNow(run);
+  for (const auto& [thread, first] : std::exchange(first_, {})) GiveThreadNow({first, {}});
 }
 
 }  // namespace gotrace::internal

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -70,24 +71,35 @@ class LanePieces {
     GoInterval interval;
     StringId start = StringId::kEmpty;
   };
+  struct ThreadRun {
+    ThreadInterval interval;
+    std::optional<ThreadInterval> before;
+  };
   struct Part {
     int64_t run_begin = 0;  // The begin of the interval that it belongs to.
     int64_t begin = 0;
     int64_t end = 0;
   };
 
-  bool Crosses(const Interval& interval) const {
-    return interval.begin <= generation_begin_ || interval.end > last_event_ ||
-           interval.begin_clipped || interval.end_clipped;
-  }
-  void Give(const Run& run, bool crosses);
-  void GiveThread(const ThreadInterval& interval, const ThreadInterval* before, bool crosses);
+  // The begin of a generation, and the earliest time of an event in it: events are later than
+  // those before, but the first one may have the time of the begin.
+  struct Generation {
+    int64_t begin = 0;
+    int64_t first_event = 0;
+  };
+
+  // Whether the interval and the event that ended it are not in the same generation. The same for
+  // the whole trace, parts of it, and a generation alone, whenever the tracker gives the interval.
+  bool Crosses(const Interval& interval) const;
+  void Give(const Run& run);
+  void GiveThread(const ThreadRun& run);
+  void GiveThreadNow(const ThreadRun& run);
   LaneState StateOf(const GoInterval& interval);
 
   const StringId network_;
   const Take take_;
   int64_t last_event_ = std::numeric_limits<int64_t>::min();
-  int64_t generation_begin_ = std::numeric_limits<int64_t>::min();
+  std::vector<Generation> generations_;  // In order.
 
   MarkWorkers workers_;
   // The parts of the interval that is being given, or of those in `crossing_`, that are in an
@@ -97,16 +109,14 @@ class LanePieces {
     assist_parts_[interval.goroutine].push_back({interval.begin, begin, end});
   }};
 
-  std::vector<Run> crossing_;  // Intervals that cross into the next part of the trace.
+  // Intervals that cross into the next part of the trace, or are in it.
+  std::vector<Run> crossing_;
+  std::vector<ThreadRun> crossing_threads_;
 
   // The last interval of each thread, and the first one as long as the one before may be in an
   // earlier part of the trace.
-  struct FirstOfThread {
-    ThreadInterval interval;
-    bool crosses = false;
-  };
   absl::flat_hash_map<ThreadId, ThreadInterval> last_;
-  absl::flat_hash_map<ThreadId, FirstOfThread> first_;
+  absl::flat_hash_map<ThreadId, ThreadInterval> first_;
 };
 
 }  // namespace gotrace::internal

@@ -5,7 +5,9 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "analysis/core/cut_trace.h"
 #include "analysis/intervals/interval_log.h"
@@ -76,6 +78,16 @@ std::string AllTextOf(const AnalysisSink& sink) {
        overview.runnable().MaxIn({0, overview.step(), GrowingLane::kMaxColumns})) {
     absl::StrAppend(&text, value, " ");
   }
+  // Also whether a piece crosses: those that do not are found in their generation.
+  std::vector<std::string> crossing;
+  overview.crossing().ForEach([&](const LanePiece& piece) {
+    crossing.push_back(absl::StrCat(piece.begin, " ", piece.end, " ", piece.proc_until, " G ",
+                                    piece.goroutine.value, " P ", piece.proc.value, " M ",
+                                    piece.thread.value, " ", LaneStateName(piece.state), " ",
+                                    interner.String(piece.reason), "\n"));
+  });
+  absl::c_sort(crossing);
+  for (const std::string& piece : crossing) text += piece;
   absl::StrAppend(&text, overview.threads().size(), " threads ", overview.tasks().size(),
                   " tasks\n");
   return text;

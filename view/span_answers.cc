@@ -3,6 +3,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "analysis/intervals/waker.h"
 #include "gotrace/fault.h"
 #include "view/answers.h"
 
@@ -15,6 +16,13 @@ constexpr size_t kMaxWakes = 100;
 // The ids of the collector's lanes, which no other request has.
 constexpr absl::string_view kStopsLane = "stops";
 constexpr absl::string_view kCyclesLane = "cycles";
+
+// Returns who ended a wait for `reason`, of whose begin the generation in which it ended says
+// nothing.
+Cause WithWaker(Cause cause, absl::string_view reason) {
+  if (cause.kind == CauseKind::kUnknown) cause.kind = WakerOf(reason);
+  return cause;
+}
 
 }  // namespace
 
@@ -58,6 +66,26 @@ absl::StatusOr<GoroutineIntervals> Answers::IntervalsOf(GoId goroutine, size_t n
   return result;
 }
 
+absl::StatusOr<Answers::WaitBefore> Answers::FindWaitBefore(GoId goroutine,
+                                                            const LanePiece& piece) const {
+  WaitBefore result;
+  std::optional<int64_t> begin;
+  overview().crossing().ForEach([&](const LanePiece& one) {
+    if (one.goroutine == goroutine && one.end == piece.begin) begin = one.begin;
+  });
+  if (!begin.has_value()) return result;
+  absl::StatusOr<GoroutineIntervals> there =
+      IntervalsOf(goroutine, GenerationsOf({*begin, *begin + 1}).first);
+  if (!there.ok()) return there.status();
+  for (const GoInterval& interval : there->intervals().own()) {
+    if (interval.begin - overview().begin() != *begin) continue;
+    result.reason = there->interner().String(interval.reason);
+    result.stack = interval.stack;
+  }
+  result.intervals = *std::move(there);
+  return result;
+}
+
 void Answers::AppendStack(const Interner& interner, StackId stack, JsonWriter* json) const {
   json->Key("stack");
   json->BeginArray();
@@ -82,10 +110,10 @@ void Answers::AppendPlace(absl::string_view key, absl::string_view lane, std::op
   json->EndObject();
 }
 
-void Answers::AppendCause(absl::string_view key, const Cause* cause, int64_t time,
+void Answers::AppendCause(absl::string_view key, const std::optional<Cause>& cause, int64_t time,
                           const Interner& interner, JsonWriter* json) const {
   json->Key(key);
-  if (cause == nullptr) return json->Null();
+  if (!cause.has_value()) return json->Null();
   json->BeginObject();
   json->Member("kind", CauseKindName(cause->kind));
   if (cause->kind == CauseKind::kGoroutine) {
@@ -143,30 +171,31 @@ absl::Status Answers::AnswerSpan(const ViewRequest& request, JsonWriter* json) c
   const std::vector<int64_t>& syncs = overview().syncs();
   std::optional<int64_t> previous;
   std::optional<int64_t> following;
-  const auto look = [&](size_t generation) {
-    return ForEachPiece(*lane, generation, [&](const LanePiece& one) {
-      if (one.end <= piece->begin) previous = std::max(previous.value_or(0), one.end - 1);
-      if (one.begin >= piece->end) {
-        following = std::min(following.value_or(kMaxViewTime), one.begin);
-      }
-    });
+  const auto look_before = [&](const LanePiece& one) {
+    if (one.end <= piece->begin) previous = std::max(previous.value_or(0), one.end - 1);
+  };
+  const auto look_after = [&](const LanePiece& one) {
+    if (one.begin >= piece->end) following = std::min(following.value_or(kMaxViewTime), one.begin);
   };
   const size_t begin_generation = generation_of(piece->begin);
   const size_t end_generation = generation_of(piece->end);
   int64_t earliest = *at;
   int64_t latest = *at + 1;
   for (size_t i = 0; i < kGenerations && i <= begin_generation && status.ok(); ++i) {
-    status = look(begin_generation - i);
+    status = ForEachPiece(*lane, begin_generation - i, look_before);
     earliest = i == begin_generation ? 0 : std::min(earliest, syncs[begin_generation - i]);
     if (previous.has_value() && *previous >= syncs[begin_generation - i]) break;
   }
+  // One that was found in no generation that was looked at may not be the nearest.
+  if (previous.has_value() && *previous < earliest) previous.reset();
   for (size_t i = end_generation;
        i < end_generation + kGenerations && i < index_.generations().size() && status.ok(); ++i) {
-    status = look(i);
+    status = ForEachPiece(*lane, i, look_after);
     const bool is_last = i + 1 >= index_.generations().size() || i + 1 >= syncs.size();
     latest = is_last ? overview().duration() : std::max(latest, syncs[i + 1]);
     if (following.has_value() && (is_last || *following < latest)) break;
   }
+  if (following.has_value() && *following > latest) following.reset();
   if (!status.ok()) return status;
   if (is_idle) {
     piece->begin = previous.has_value() ? *previous + 1 : earliest;
@@ -230,12 +259,32 @@ absl::Status Answers::AnswerSpan(const ViewRequest& request, JsonWriter* json) c
       interner = &ending.interner();
     }
   }
-  AppendStack(*interner, described == nullptr ? StackId::kNone : described->stack, json);
-  const bool begins = begun != nullptr && since_begin(begun->begin) == piece->begin;
-  AppendCause("begun_by", begins ? &begun->begun_by : nullptr, piece->begin, first->interner(),
-              json);
-  AppendCause("ended_by", ended == nullptr ? nullptr : &ended->ended_by, piece->end,
-              ending.interner(), json);
+  StackId stack = described == nullptr ? StackId::kNone : described->stack;
+  // A goroutine that was woken has the stack of its wait, which may have begun in an earlier
+  // generation.
+  WaitBefore before;
+  if (begun != nullptr && begun->state == GoState::kRunnable && stack == StackId::kNone) {
+    absl::StatusOr<WaitBefore> found = FindWaitBefore(id, *piece);
+    if (!found.ok()) return found.status();
+    before = *std::move(found);
+    if (before.intervals.sink != nullptr) {
+      stack = before.stack;
+      interner = &before.intervals.interner();
+    }
+  }
+  AppendStack(*interner, stack, json);
+  const bool begins =
+      begun != nullptr && since_begin(begun->begin) == piece->begin && !begun->begin_clipped;
+  std::optional<Cause> begun_by;
+  std::optional<Cause> ended_by;
+  if (begins) begun_by = WithWaker(begun->begun_by, before.reason);
+  if (ended != nullptr) {
+    ended_by =
+        WithWaker(ended->ended_by,
+                  begun == nullptr ? absl::string_view() : first->interner().String(begun->reason));
+  }
+  AppendCause("begun_by", begun_by, piece->begin, first->interner(), json);
+  AppendCause("ended_by", ended_by, piece->end, ending.interner(), json);
   json->Key("wakes");
   json->BeginArray();
   size_t count = 0;

@@ -14,7 +14,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "analysis/core/cut_trace.h"
+#include "analysis/intervals/interval_log.h"
 #include "gotrace/byte_source.h"
+#include "gotrace/reader.h"
 #include "gotrace/repair.h"
 #include "gtest/gtest.h"
 #include "testdata/test_data.h"
@@ -113,6 +116,44 @@ TEST(TraceView, HasTheSameTotalsAtEveryZoom) {
       }
       EXPECT_EQ(totals, expected);
     }
+  }
+}
+
+// Of generations that are decoded alone, too, also where they overlap by more than 100 ms.
+TEST(TraceView, GoroutinesHaveTheTimesOfStateTracker) {
+  std::vector<std::string> names = {"../overlap.trace"};
+  for (const TestTrace& test : SomeTestTraces()) names.push_back(test.name);
+  for (const std::string& name : names) {
+    SCOPED_TRACE(name);
+    const OpenedView opened(name);
+    absl::StatusOr<Reader> reader = Reader::FromBytes(opened.bytes);
+    ASSERT_TRUE(reader.ok());
+    TrackedTrace tracked;
+    ASSERT_TRUE(ReadInto(*reader, {&tracked.tracker}).ok());
+    Totals expected;
+    std::set<std::string> lanes;
+    for (const GoInterval& interval : tracked.log.goroutines()) {
+      if (interval.duration() == 0 || lanes.size() > 200) continue;
+      lanes.insert(absl::StrCat("g:", interval.goroutine.value));
+    }
+    for (const GoInterval& interval : tracked.log.goroutines()) {
+      const std::string lane = absl::StrCat("g:", interval.goroutine.value);
+      if (interval.duration() == 0 || lanes.count(lane) == 0) continue;
+      expected[absl::StrCat(lane, " ", GoStateName(interval.state))] +=
+          static_cast<int64_t>(interval.duration());
+    }
+    const std::map<std::string, std::string> states = {
+        {"running", "Running"},   {"gc", "Running"},      {"assist", "Running"},
+        {"runnable", "Runnable"}, {"syscall", "Syscall"}, {"blocked", "Waiting"},
+        {"network", "Waiting"}};
+    Totals totals;
+    const JsonValue answer = opened.Ask(absl::StrCat("lanes?ids=", absl::StrJoin(lanes, ",")));
+    for (const JsonValue& lane : answer.Find("lanes")->elements) {
+      for (const auto& [state, time] : lane.Find("totals")->members) {
+        totals[absl::StrCat(TextOf(lane, "id"), " ", states.at(state))] += std::stoll(time.text);
+      }
+    }
+    EXPECT_EQ(totals, expected);
   }
 }
 

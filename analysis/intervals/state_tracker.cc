@@ -24,6 +24,7 @@
 #include "analysis/core/interner_impl.h"
 #include "analysis/core/time_sums.h"
 #include "analysis/intervals/stop_name.h"
+#include "analysis/intervals/waker.h"
 #include "gotrace/event_type.h"
 #include "gotrace/internal/event_rules.h"
 #include "parser/event/event_access.h"
@@ -157,18 +158,6 @@ bool IsUndetermined(const Event& event) {
   static_assert(static_cast<int>(GoState::kUndetermined) ==
                 static_cast<int>(ProcState::kUndetermined));
   return event.transition_from() == static_cast<uint8_t>(GoState::kUndetermined);
-}
-
-// What wakes a goroutine that waits for `reason`, if no goroutine does.
-CauseKind WakerOf(absl::string_view reason) {
-  if (reason == "network") return CauseKind::kNetwork;
-  // Without a goroutine, only a timer sends to a channel.
-  if (reason == "sleep" || reason == "chan receive" || reason == "select") return CauseKind::kTimer;
-  if (reason == "GC mark assist wait for work" || reason == "GC background sweeper wait" ||
-      reason == "wait until GC ends" || reason == "GC weak to strong wait") {
-    return CauseKind::kGc;
-  }
-  return CauseKind::kUnknown;
 }
 
 }  // namespace
@@ -814,7 +803,7 @@ CauseKind StateTracker::Impl::WakerByReason(StringId reason) {
   const size_t index = static_cast<size_t>(reason);
   if (index >= wakers_.size()) wakers_.resize(index + 1, kUnknownYet);
   if (wakers_[index] == kUnknownYet) {
-    wakers_[index] = static_cast<uint8_t>(WakerOf(interner_.String(reason)));
+    wakers_[index] = static_cast<uint8_t>(internal::WakerOf(interner_.String(reason)));
   }
   return static_cast<CauseKind>(wakers_[index]);
 }

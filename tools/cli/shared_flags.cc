@@ -79,7 +79,7 @@ SetFlag SetTime(absl::Duration unbounded, int64_t* since_start, int64_t* time,
     *given = std::string(text);
     *since_start = *time = absl::ToInt64Nanoseconds(unbounded);
     wall->reset();
-    if (text.front() == '@' && absl::SimpleAtoi(text.substr(1), time)) {
+    if (absl::StartsWith(text, "@") && absl::SimpleAtoi(text.substr(1), time)) {
       if (*time >= 0) return absl::OkStatus();
       return absl::InvalidArgumentError(
           absl::StrCat("events have no negative times, found ", Quoted(text)));

@@ -1,5 +1,6 @@
 #include "tools/serve/command_answers.h"
 
+#include <sqlite3.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,13 +13,14 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "export/json/json_text.h"
 #include "gotrace/byte_source.h"
 #include "gotrace/profile.h"
 #include "gotrace/trace_index.h"
-#include "nlohmann/json.hpp"
+#include "parser/event/trace_clock.h"
 #include "tools/cli/command.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/flags.h"
@@ -31,6 +33,7 @@
 #include "tools/sql/sql_session.h"
 #include "util/text_buffer.h"
 #include "view/answer_json.h"
+#include "view/overview.h"
 
 namespace gotrace::internal {
 
@@ -48,6 +51,10 @@ constexpr size_t kMaxKeptProfile = size_t{16} << 20;
 // The most rows of a query.
 constexpr uint64_t kMaxSqlRows = 100'000;
 
+// The most bytes of its rows, and of a single value.
+constexpr size_t kMaxSqlBytes = size_t{64} << 20;
+constexpr int kMaxSqlValue = 16 << 20;
+
 // The most nodes of a flame graph.
 constexpr uint64_t kMaxNodes = 50000;
 
@@ -58,12 +65,13 @@ constexpr absl::string_view kText = "text/plain; charset=utf-8";
 // Parameters that say how large the answer becomes.
 constexpr absl::string_view kSizes[] = {"top", "slices", "worst", "limit"};
 
-std::string FileMember(absl::string_view name) {
+// Returns the members that name a file in JSON. They occur in no text, where quotes are escaped.
+std::string FileMembers(absl::string_view name) {
   TextBuffer out;
   JsonWriter json(&out);
   json.BeginObject();
   AppendFileMembers(name, &json);
-  return std::string(out.view());
+  return std::string(out.view().substr(1));
 }
 
 // A file in memory.
@@ -94,6 +102,47 @@ class MemoryFile {
 
  private:
   const int fd_;
+};
+
+// The rows of a query as JSON: {"columns":[...],"rows":[[...],...],"more":false}.
+class QueryRows final : public SqlRows {
+ public:
+  explicit QueryRows(uint64_t limit) : limit_(limit) {}
+
+  bool AddRow(sqlite3_stmt* statement) override {
+    if (count_ == limit_) {
+      has_more_ = true;
+      return false;
+    }
+    rows_.Append(count_++ == 0 ? "[" : ",[");
+    for (int i = 0; i < sqlite3_column_count(statement); ++i) {
+      if (i > 0) rows_.Append(',');
+      AppendJsonValue(statement, i, &rows_);
+    }
+    rows_.Append(']');
+    return !is_too_large();
+  }
+
+  void Finish(sqlite3_stmt* statement) override {
+    for (int i = 0; i < sqlite3_column_count(statement); ++i) {
+      if (i > 0) columns_.Append(',');
+      AppendJsonString(sqlite3_column_name(statement, i), &columns_);
+    }
+  }
+
+  bool is_too_large() const { return rows_.view().size() > kMaxSqlBytes; }
+
+  std::string Answer() const {
+    return absl::StrCat(R"({"columns":[)", columns_.view(), R"(],"rows":[)", rows_.view(),
+                        R"(],"more":)", has_more_ ? "true" : "false", "}");
+  }
+
+ private:
+  const uint64_t limit_;
+  uint64_t count_ = 0;
+  bool has_more_ = false;
+  TextBuffer columns_;
+  TextBuffer rows_;
 };
 
 bool IsGivenUp(const std::function<bool()>& keep_going) {
@@ -207,11 +256,14 @@ ViewAnswer CommandAnswers::AnswerOf(absl::string_view command,
   for (const absl::string_view word : more) words->emplace_back(word);
   words->push_back(file_);
   Result output = Run(*std::move(words), keep_going);
-  if (!output.status.ok()) return ErrorAnswer(StatusOf(output.status), output.status.message());
+  if (!output.status.ok()) {
+    absl::string_view message = output.status.message();
+    absl::ConsumePrefix(&message, absl::StrCat(file_, ": "));
+    return ErrorAnswer(StatusOf(output.status), message);
+  }
   // Whatever the file is called here, it has one name for the person.
-  absl::string_view rest = output.bytes;
-  if (absl::ConsumePrefix(&rest, FileMember(file_))) {
-    output.bytes = absl::StrCat(FileMember(name_), rest);
+  if (media_type == kJson) {
+    absl::StrReplaceAll({{FileMembers(file_), FileMembers(name_)}}, &output.bytes);
   }
   return {200, std::string(media_type), std::move(output.bytes)};
 }
@@ -276,10 +328,13 @@ ViewAnswer CommandAnswers::AnswerTime(absl::Span<const ViewParameter> parameters
         return ErrorAnswer(400, "the trace has no wall-clock times");
       }
       const ClockSnapshot& clocks = *index->generations()[0].clock_snapshot;
-      at = clocks.trace_time + absl::ToInt64Nanoseconds(*flags.wall_from - clocks.wall);
+      const absl::Duration after = *flags.wall_from - clocks.wall;
+      at = absl::ToInt64Nanoseconds(absl::Nanoseconds(clocks.trace_time) + after);
     }
-    at -= index->start_time();
+    at = TraceClock::Subtract(at, index->start_time());
   }
+  if (at < 0) return ErrorAnswer(400, "this is before the begin of the trace");
+  if (at > kMaxViewTime) return ErrorAnswer(400, "this is after the end of the trace");
   TextBuffer out;
   JsonWriter json(&out);
   json.BeginObject();
@@ -340,43 +395,25 @@ ViewAnswer CommandAnswers::AnswerSql(absl::Span<const ViewParameter> parameters,
   // One more row shows whether there are more. Whatever comments the query has end with its line.
   const std::string limited =
       absl::StrCat("SELECT * FROM (\n", query, "\n) LIMIT ", limit + 1, ";");
+  QueryRows rows(limit);
   const Turn turn(*this, keep_going);
   if (!turn.status().ok()) return ErrorAnswer(StatusOf(turn.status()), turn.status().message());
   const MemoryFile file;
   Output out(file.fd(), "answer");
   const ReadingFlags reading;
-  SqlSession session(reading, {.format = SqlFormat::kJson}, &out);
+  SqlSession session(reading, {.file_name = name_, .max_value_bytes = kMaxSqlValue}, &out);
   absl::Status status = session.Open({file_});
   absl::string_view text = limited;
-  if (status.ok()) status = session.RunNext(&text);
+  if (status.ok()) status = session.RunNext(&text, &rows);
   if (status.ok() && !absl::StripAsciiWhitespace(text).empty()) {
     status = absl::InvalidArgumentError("only one statement is allowed");
   }
   if (IsGivenUp(keep_going)) status = absl::CancelledError("given up");
   if (!status.ok()) return ErrorAnswer(StatusOf(status), status.message());
-  status = out.Finish();
-  if (!status.ok()) return ErrorAnswer(500, status.message());
-  const auto rows = nlohmann::ordered_json::parse(file.Contents(), nullptr,
-                                                  /*allow_exceptions=*/false);
-  nlohmann::ordered_json answer = {{"columns", nlohmann::ordered_json::array()},
-                                   {"rows", nlohmann::ordered_json::array()},
-                                   {"more", false}};
-  if (rows.is_array()) {
-    for (const auto& row : rows) {
-      if (answer["rows"].size() == limit) {
-        answer["more"] = true;
-        break;
-      }
-      nlohmann::ordered_json values = nlohmann::ordered_json::array();
-      for (const auto& [name, value] : row.items()) {
-        if (answer["rows"].empty()) answer["columns"].push_back(name);
-        values.push_back(value);
-      }
-      answer["rows"].push_back(std::move(values));
-    }
+  if (rows.is_too_large()) {
+    return ErrorAnswer(400, "the rows are larger than 64 MiB: ask for fewer rows or columns");
   }
-  return {200, std::string(kJson),
-          answer.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)};
+  return {200, std::string(kJson), rows.Answer()};
 }
 
 ViewAnswer CommandAnswers::Answer(absl::string_view path,

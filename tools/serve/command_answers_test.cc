@@ -133,6 +133,32 @@ TEST_F(CommandAnswersTest, QueriesOnlyRead) {
   }
 }
 
+TEST_F(CommandAnswersTest, HaveRowsOfAnyValues) {
+  const auto rows = [&](absl::string_view query) {
+    return Ask("sql", {{"query", std::string(query)}}).body;
+  };
+  EXPECT_EQ(rows("SELECT 9e999 a, -9e999, NULL, 'x' UNION ALL SELECT 1, 2, 3, 4"),
+            R"({"columns":["a","-9e999","NULL","'x'"],)"
+            R"("rows":[[9e999,-9e999,null,"x"],[1,2,3,4]],"more":false})");
+  EXPECT_EQ(rows("SELECT 1 a, 2 b WHERE 0"), R"({"columns":["a","b"],"rows":[],"more":false})");
+  // Neither one value nor all of them can take all memory.
+  EXPECT_TRUE(absl::StrContains(rows("SELECT zeroblob(1000000000)"), "too big"));
+  EXPECT_TRUE(absl::StrContains(
+      rows("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100) "
+           "SELECT hex(zeroblob(1000000)) FROM n"),
+      "larger than 64 MiB"));
+}
+
+TEST_F(CommandAnswersTest, CallTheFileByItsName) {
+  for (const absl::string_view path : {"summary", "goroutines", "info", "latency"}) {
+    const std::string body = Ask(path).body;
+    EXPECT_TRUE(absl::StrContains(body, R"("file":"some name")")) << path;
+    EXPECT_FALSE(absl::StrContains(body, "annotations.trace")) << path;
+  }
+  const std::string tables = Ask("sql", {{"query", "SELECT source FROM traces"}}).body;
+  EXPECT_EQ(tables, R"({"columns":["source"],"rows":[["some name"]],"more":false})");
+}
+
 TEST_F(CommandAnswersTest, AreGivenUpIfNobodyWaitsForThem) {
   const std::pair<absl::string_view, std::vector<ViewParameter>> kRequests[] = {
       {"goroutines", {}},
@@ -177,6 +203,15 @@ TEST_F(CommandAnswersTest, ReadTimesAsFlagsDo) {
   EXPECT_EQ(time("@2078707121252"), R"({"at":100})");
   // The first event was at 04:25:01.927686024.
   EXPECT_EQ(time("2026-11-21T04:25:02Z"), R"({"at":72313976})");
+}
+
+TEST_F(CommandAnswersTest, RefuseTimesThatTheTraceCannotHave) {
+  const CommandAnswers answers(
+      WriteFile("annotations.trace", ReadTestTrace("go1.27-annotations.trace")), "x");
+  for (const absl::string_view text :
+       {"", "@", "@0", "inf", "99999999h", "9999-12-31T00:00:00Z", "0001-01-01T00:00:00Z"}) {
+    EXPECT_EQ(answers.Answer("time", {{"text", std::string(text)}}).status, 400) << text;
+  }
 }
 
 TEST_F(CommandAnswersTest, SaveFilesAndEvents) {

@@ -100,6 +100,19 @@ size_t ColumnsOf(absl::string_view text) {
       text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; }));
 }
 
+void AppendJsonValue(sqlite3_stmt* statement, int column, TextBuffer* out) {
+  switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_NULL:
+      return out->Append("null");
+    case SQLITE_INTEGER:
+      return out->Append(int64_t{sqlite3_column_int64(statement, column)});
+    case SQLITE_FLOAT:
+      return AppendReal(sqlite3_column_double(statement, column), kJsonInfinity, out);
+    default:
+      return AppendJsonString(TextOf(statement, column), out);
+  }
+}
+
 void SqlOutput::Begin(sqlite3_stmt* statement) {
   if (std::exchange(has_begun_, true)) return;
   for (int i = 0; i < sqlite3_column_count(statement); ++i) {
@@ -118,7 +131,7 @@ void SqlOutput::Begin(sqlite3_stmt* statement) {
   if (format_ == SqlFormat::kJson) out.Append('[');
 }
 
-void SqlOutput::AddRow(sqlite3_stmt* statement) {
+bool SqlOutput::AddRow(sqlite3_stmt* statement) {
   Begin(statement);
   switch (format_) {
     case SqlFormat::kTable:
@@ -134,6 +147,7 @@ void SqlOutput::AddRow(sqlite3_stmt* statement) {
   }
   ++rows_;
   out_.MaybeFlush();
+  return out_.usable();
 }
 
 void SqlOutput::AddTableRow(sqlite3_stmt* statement) {
@@ -221,20 +235,7 @@ void SqlOutput::AddJsonRow(sqlite3_stmt* statement) {
     out.Append(i == 0 ? '{' : ',');
     AppendJsonString(names_[static_cast<size_t>(i)], &out);
     out.Append(':');
-    switch (sqlite3_column_type(statement, i)) {
-      case SQLITE_NULL:
-        out.Append("null");
-        break;
-      case SQLITE_INTEGER:
-        out.Append(int64_t{sqlite3_column_int64(statement, i)});
-        break;
-      case SQLITE_FLOAT:
-        AppendReal(sqlite3_column_double(statement, i), kJsonInfinity, &out);
-        break;
-      default:
-        AppendJsonString(TextOf(statement, i), &out);
-        break;
-    }
+    AppendJsonValue(statement, i, &out);
   }
   out.Append('}');
   if (format_ == SqlFormat::kJsonLines) out.Append('\n');

@@ -8,6 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "tools/cli/output.h"
+#include "util/text_buffer.h"
 
 struct sqlite3_stmt;
 
@@ -25,19 +26,31 @@ std::string Printable(absl::string_view text);
 // Returns how many columns of a terminal the text takes, if each character takes one.
 size_t ColumnsOf(absl::string_view text);
 
+// Appends the current value of a column as JSON.
+void AppendJsonValue(sqlite3_stmt* statement, int column, TextBuffer* out);
+
+// Takes the rows of one statement.
+class SqlRows {
+ public:
+  virtual ~SqlRows() = default;
+
+  // Adds the current row of the statement. Returns whether another one is wanted.
+  virtual bool AddRow(sqlite3_stmt* statement) = 0;
+
+  // Called with the statement after its last row.
+  virtual void Finish(sqlite3_stmt* statement) = 0;
+};
+
 // Prints the rows of one statement.
-class SqlOutput {
+class SqlOutput final : public SqlRows {
  public:
   // Texts of tables are cut so that lines have at most `width` columns, unless that is 0. `*out`
   // must outlive this object.
   SqlOutput(SqlFormat format, size_t width, Output* out)
       : format_(format), width_(width), out_(*out) {}
 
-  // Adds the current row of the statement. Call Finish() after the last one.
-  void AddRow(sqlite3_stmt* statement);
-
-  // Call it with the statement after its last row.
-  void Finish(sqlite3_stmt* statement);
+  bool AddRow(sqlite3_stmt* statement) override;
+  void Finish(sqlite3_stmt* statement) override;
 
  private:
   // A value of a table for people.

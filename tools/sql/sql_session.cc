@@ -82,7 +82,7 @@ absl::StatusOr<std::unique_ptr<ByteSource>> SqlSession::Trace::Open(const InputF
 }
 
 SqlSession::SqlSession(const ReadingFlags& reading, Options options, Output* out)
-    : reading_(reading), options_(options), out_(*out) {}
+    : reading_(reading), options_(std::move(options)), out_(*out) {}
 
 SqlSession::~SqlSession() { sqlite3_close(db_); }
 
@@ -96,6 +96,9 @@ absl::Status SqlSession::Open(const std::vector<std::string>& files) {
   if (sqlite3_open(":memory:", &db_) != SQLITE_OK) {
     return absl::ResourceExhaustedError("SQLite cannot be opened");
   }
+  if (options_.max_value_bytes > 0) {
+    sqlite3_limit(db_, SQLITE_LIMIT_LENGTH, options_.max_value_bytes);
+  }
   std::vector<SqliteTrace> tables;
   DifferentTraces seen;
   for (const std::string& file : files) {
@@ -106,7 +109,8 @@ absl::Status SqlSession::Open(const std::vector<std::string>& files) {
     for (IdentifiedTrace& one : *identified) {
       auto trace = std::make_unique<Trace>();
       trace->identified = std::move(one);
-      tables.push_back({NameOf(file), trace->identified.id,
+      tables.push_back({options_.file_name.empty() ? NameOf(file) : options_.file_name,
+                        trace->identified.id,
                         [this, trace = trace.get()] { return trace->Open(reading_.input); },
                         trace->identified.number});
       traces_.push_back(std::move(trace));
@@ -165,6 +169,11 @@ absl::Status SqlSession::ErrorAt(absl::string_view statement) const {
 }
 
 absl::Status SqlSession::RunNext(absl::string_view* text) {
+  SqlOutput output(options_.format, options_.width, &out_);
+  return RunNext(text, &output);
+}
+
+absl::Status SqlSession::RunNext(absl::string_view* text, SqlRows* rows) {
   interrupted = false;
   const absl::string_view sql = *text;
   sqlite3_stmt* statement = nullptr;
@@ -176,14 +185,13 @@ absl::Status SqlSession::RunNext(absl::string_view* text) {
   text->remove_prefix(static_cast<size_t>(rest - sql.data()));
   if (statement == nullptr) return absl::OkStatus();  // A comment.
   progress_ = std::make_unique<Progress>(/*prints_along=*/false);
-  SqlOutput output(options_.format, options_.width, &out_);
   int code;
-  while ((code = sqlite3_step(statement)) == SQLITE_ROW && out_.usable()) {
+  while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
     progress_->Wipe();
-    output.AddRow(statement);
+    if (!rows->AddRow(statement)) break;
   }
   progress_.reset();
-  if (code != SQLITE_INTERRUPT) output.Finish(statement);
+  if (code != SQLITE_INTERRUPT) rows->Finish(statement);
   absl::Status status = code == SQLITE_DONE || code == SQLITE_ROW ? absl::OkStatus()
                         : code == SQLITE_INTERRUPT ? absl::CancelledError("interrupted")
                                                    : ErrorAt(sql);

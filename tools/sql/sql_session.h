@@ -26,7 +26,9 @@ class SqlSession {
     SqlFormat format = SqlFormat::kTable;
     size_t width = 0;  // As in SqlOutput.
     bool stack_ids_without_pc = false;
-    bool may_write = false;  // Whether statements may write files.
+    bool may_write = false;      // Whether statements may write files.
+    std::string file_name = "";  // What tables call the file, if not by the name that opens it.
+    int max_value_bytes = 0;     // How large a text or blob may be; 0 for what SQLite allows.
   };
 
   SqlSession(const ReadingFlags& reading, Options options, Output* out);
@@ -39,6 +41,9 @@ class SqlSession {
   // Runs the first statement in `*text`, prints its rows, and removes it from the text. Errors
   // include their place.
   absl::Status RunNext(absl::string_view* text);
+
+  // The same, but gives the rows to `*rows`.
+  absl::Status RunNext(absl::string_view* text, SqlRows* rows);
 
   // Writes all tables into a new database. Fails if the file exists.
   absl::Status Save(const std::string& path);
