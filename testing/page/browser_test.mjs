@@ -244,6 +244,19 @@ for (const trace of traces) {
       }
     }
   }));
+  await check(`${name}: a function in a table leads to its goroutines`, () => withPage(url, '#goroutines', {}, async (page) => {
+    const rows = page.locator('#view tbody tr.go');
+    if (await rows.count() === 0) return;
+    await rows.last().click();
+    await settle(page);
+    const {view, params} = await state(page);
+    assert.equal(view, 'timeline');
+    const [y, top, height] = await page.evaluate((id) => {
+      const {rows, scroll} = window.gotrace.view('timeline');
+      return [rows.find((row) => row.id === id).y, scroll.scrollTop, scroll.clientHeight];
+    }, params['timeline.group']);
+    assert.ok(top <= y && y < top + height, `${y} is not within ${top} and ${height} more`);
+  }));
   await check(`${name}: tables say how they are sorted, and why they are empty`, () => withPage(url, '#latency', {}, async (page) => {
     const set = (patch) => page.evaluate((p) => window.gotrace.store.set(p), patch).then(() => settle(page));
     const all = {from: null, to: null, lane: null, at: null, task: null};

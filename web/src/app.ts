@@ -101,6 +101,19 @@ export function tickText(app: App, ns: number, step: number): string {
   return clock === 'window' ? tickLabel(ns - from, step, to - from) : tickLabel(ns, step, to);
 }
 
+/** Goes to the goroutines of a group in the timeline. */
+export function showGroup(app: App, id: string) {
+  const {open, params} = app.store.state;
+  app.store.set({
+    view: 'timeline',
+    lane: null,
+    at: null,
+    task: null,
+    open: open.includes(id) ? open : [...open, id],
+    params: {...params, 'timeline.group': id}
+  });
+}
+
 /** Goes to a place in the timeline, and shows enough around it. */
 export function showPlace(app: App, place: {
   lane?: string|null, from: number,

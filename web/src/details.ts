@@ -4,7 +4,16 @@ import {Cause, CommandAnswer, Frame, Piece, Row, Span} from './answers';
 import {App, momentText, setWindow, showPlace, sinceBegin, windowParams} from './app';
 import {codeOfGoState, STATE_LABELS, STATE_NAMES} from './colors';
 import {append, h, replace, stateMark} from './dom';
-import {count, duration, exactDuration, laneName, percent, plural, times} from './format';
+import {
+  count,
+  duration,
+  exactDuration,
+  nameForms,
+  laneName,
+  percent,
+  plural,
+  times
+} from './format';
 import {isAbort, Params} from './requests';
 import {isMarks, State} from './state';
 
@@ -18,12 +27,21 @@ const KINDS: Record<string, string> = {
   syscall: 'The end of a syscall',
 };
 
+/** The states in which goroutines do not run. */
+const WAITS = new Set(['runnable', 'syscall', 'network', 'blocked']);
+
 /** So many goroutines are named that ran while another one waited for a P. */
 const RAN_MEANWHILE = 6;
 
 /** A file's last two parts, which tell most files apart. */
 export function shortFile(file: string): string {
   return file.split('/').slice(-1)[0] ?? file;
+}
+
+/** A function without the directories of its package, and without package main. */
+export function shortFunction(name: string): string {
+  const forms = nameForms(name), short = forms[name.includes('/') && forms.length > 1 ? 1 : 0]!;
+  return short.replace(/^main\./, '');
 }
 
 export interface Share {
@@ -199,7 +217,9 @@ export class Details {
     const moment = (ns: number) => momentText(app, ns, span.end - span.begin);
     const facts: [string, Node|string][] = [];
     if (span.reason) facts.push(['reason', h('span', {class: 'name'}, span.reason)]);
-    facts.push(['began', moment(span.begin)], ['ended', moment(span.end)]);
+    facts.push(
+        ['began', moment(span.begin)],
+        [span.end_clipped ? 'seen until' : 'ended', moment(span.end)]);
     if (g !== null && !marks && !span.lane.startsWith('g:'))
       facts.push(['on', laneName(span.lane)]);
     if (span.p !== null && span.p !== undefined && !span.lane.startsWith('p:'))
@@ -265,7 +285,12 @@ export class Details {
                   class: 'link',
                   onclick: () => app.store.set({
                     view: 'profile',
-                    params: {...app.store.state.params, 'profile.g': String(g)}
+                    params: {
+                      ...app.store.state.params,
+                      'profile.g': String(g),
+                      // By default it is of waits.
+                      ...(WAITS.has(span.state) ? {} : {'profile.type': 'wall'})
+                    }
                   })
                 },
                   'Profile'))
@@ -274,6 +299,13 @@ export class Details {
           ['[ ]', 'previous, next span'], ['u', 'who began it'], ['e', 'who ended it'],
           ['o', 'whom it woke'], ['f', 'fit'], ['p', 'pin']
         ]));
+  }
+
+  /** Shows the table of a path, and not that of a sum. */
+  private showPath(path: string) {
+    const params = {...this.app.store.state.params};
+    delete params['path.sum'];
+    this.app.store.set({path, view: 'path', params});
   }
 
   /**
@@ -327,7 +359,8 @@ export class Details {
                   regions.includes(row) ? region(row) :
                                           h('span', {class: 'name'}, String(row['type'])),
                   row['task'] ? task(row) : null,
-                  h('span', {class: 'dim'}, ns === null ? 'open' : duration(ns)));
+                  // It may end later.
+                  h('span', {class: 'dim'}, ns === null ? '' : duration(ns)));
             })
           ]);
         });
@@ -417,7 +450,9 @@ export class Details {
     const self = rows.find((r) => String(r['task']) === id);
     const type = ((all?.['tasks'] ?? []) as Row[]).find((r) => r['type'] === task?.type);
     const median = Number(type?.['duration_p50_ns'] ?? 0);
-    const more = (task && median > 0 ? ` · ${times(task.duration / median)} × the median` : '') +
+    const more = (task && median > 0 && Number(type?.['count'] ?? 0) > 1 ?
+                      ` · ${times(task.duration / median)} × the median` :
+                      '') +
         (self && self['g'] !== null ? ` · began on G ${String(self['g'])}` : '');
     const total = pieces.reduce((sum, p) => sum + p.length_ns, 0);
     const shares = pathShares(pieces);
@@ -467,33 +502,28 @@ export class Details {
                       h('td', {colspan: '2'},
                         h('div', {class: 'place', title: p.stack.split(';').reverse().join('\n')},
                           h('span', {class: 'cut'},
-                            [p.reason, p.function].filter(Boolean).join(' · ')),
+                            [p.reason, shortFunction(p.function)].filter(Boolean).join(' · ')),
                           p.file ? h('span', null, `${shortFile(p.file)}:${p.line}`) : null)))
                   ];
                 }))),
               h('div', {class: 'keys'},
-                h(
-                    'button', {
-                      class: 'link',
-                      onclick: () => app.store.set({path: `task:${id}`, view: 'path'})
-                    },
-                    `Show all ${plural(pieces.length, 'piece')}`),
+                h('button', {class: 'link', onclick: () => this.showPath(`task:${id}`)},
+                  `Show all ${plural(pieces.length, 'piece')}`),
                 h(
                     'button', {
                       class: 'link',
                       onclick: () => app
-                                         .store.set(
-                                             {
-                                               path: `task:${id}`,
-                                               view: 'timeline',
-                                               ...(task ?
-                                                       {
-                                                         from: Math.max(
-                                                             0, task.at - task.duration * 0.05),
-                                                         to: task.at + task.duration * 1.05
-                                                       } :
-                                                       {})
-                                             })
+                                         .store.set({
+                                           path: `task:${id}`,
+                                           view: 'timeline',
+                                           ...(task ?
+                                                   {
+                                                     from: Math.max(
+                                                         0, task.at - task.duration * 0.05),
+                                                     to: task.at + task.duration * 1.05
+                                                   } :
+                                                   {})
+                                         })
                     },
                     'In the timeline'))
             ] as Node[] :

@@ -137,6 +137,31 @@ export interface Pen {
    * frame.
    */
   smooth: boolean;
+  /** From when to when the selection is. */
+  bands: {from: number, to: number}[];
+}
+
+/** Shows the selection under what is drawn later between two places. */
+export function drawBands(pen: Pen, x: number, end: number, y: number, height: number) {
+  const {context, palette, scale} = pen;
+  context.fillStyle = palette.select;
+  context.globalAlpha = 0.13;
+  for (const {from, to} of pen.bands) {
+    const left = Math.max(x, scale.x(from));
+    const right = Math.min(end, Math.max(scale.x(to), scale.x(from) + 1));
+    if (left < right) context.fillRect(left, y, right - left, height);
+  }
+  context.globalAlpha = 1;
+}
+
+/** Removes what was drawn from a tile's place, but not the selection. */
+function clear(pen: Pen, tile: LaneTile, y: number, height: number) {
+  const {scale, context} = pen;
+  const x = Math.max(scale.left, scale.x(tile.begin)),
+        end = Math.min(scale.left + scale.width, scale.x(tile.begin + tile.count * tile.step));
+  context.fillStyle = pen.palette.bg;
+  context.fillRect(x, y, end - x, height);
+  drawBands(pen, x, end, y, height);
 }
 
 /** Copies the part of a tile's picture that is in the window. */
@@ -155,12 +180,7 @@ export function drawLane(pen: Pen, tiles: LaneTile[], y: number, height: number,
   const {context, palette, scale} = pen;
   const right = scale.left + scale.width;
   for (const tile of tiles) {
-    if (over) {
-      const x = Math.max(scale.left, scale.x(tile.begin)),
-            end = Math.min(right, scale.x(tile.begin + tile.count * tile.step));
-      context.fillStyle = palette.bg;
-      context.fillRect(x, y, end - x, height);
-    }
+    if (over) clear(pen, tile, y, height);
     copy(pen, tile, picture(tile, height, palette, pen.filter), y, height);
   }
   if (!tiles.length) return;
@@ -227,13 +247,7 @@ export function label(
 /** Draws a group of goroutines as areas; `most` is the number at the top. */
 export function drawGroup(
     pen: Pen, tile: LaneTile, y: number, height: number, most: number, over: boolean) {
-  if (over) {
-    const {scale, context} = pen;
-    const x = Math.max(scale.left, scale.x(tile.begin)),
-          end = Math.min(scale.left + scale.width, scale.x(tile.begin + tile.count * tile.step));
-    context.fillStyle = pen.palette.bg;
-    context.fillRect(x, y, end - x, height);
-  }
+  if (over) clear(pen, tile, y, height);
   const part = most > 0 ? Math.min(1, tile.peak / most) * height : 0;
   if (part > 0)
     copy(pen, tile, picture(tile, height, pen.palette, pen.filter), y + height - part, part);

@@ -195,7 +195,7 @@ export class PathView implements ViewPart {
           onchange: () => this.app.store.set(
               {params: {...state.params, 'path.sum': choose.value, 'path.worst': ''}})
         },
-          h('option', {value: ''}, 'Sum over all of a type'),
+          h('option', {value: ''}, 'Path of what is selected'),
           (this.types?.tasks ??
            []).map((t) => h('option', {value: `task:${t}`}, `tasks ${t}`.slice(0, 80))),
           (this.types?.regions ??

@@ -1,7 +1,7 @@
 // The search box: finds lanes, functions, tasks, regions, messages, and times.
 
 import {Search} from './answers';
-import {App, currentWindow, setWindow, showPlace} from './app';
+import {App, currentWindow, setWindow, showGroup, showPlace} from './app';
 import {h, replace} from './dom';
 import {count, duration, plural} from './format';
 import {isAbort} from './requests';
@@ -77,6 +77,24 @@ export class SearchBox {
     buttons[this.at]?.scrollIntoView({block: 'nearest'});
   }
 
+  /** A number may be that of a goroutine or of a task, too. */
+  private async ask(text: string): Promise<Search> {
+    const ask = (what: string) =>
+        this.app.requests.json<Search>('search', [['text', what], ['limit', 8]]);
+    const number = /^(task|g)?[\s:]*(\d+)$/i.exec(text);
+    if (!number) return ask(text);
+    const kinds = number[1] ? [number[1].toLowerCase()] : ['g', 'task'];
+    const [found, ...more] =
+        await Promise.all([ask(text), ...kinds.map((kind) => ask(`${kind}:${number[2]}`))]);
+    for (const {goroutines, tasks} of more) {
+      for (const g of goroutines)
+        if (!found!.goroutines.some((known) => known.id === g.id)) found!.goroutines.push(g);
+      for (const t of tasks)
+        if (!found!.tasks.some((known) => known.task === t.task)) found!.tasks.push(t);
+    }
+    return found!;
+  }
+
   private async find() {
     const text = this.input.value.trim();
     const generation = ++this.generation;
@@ -100,7 +118,7 @@ export class SearchBox {
           }]
         ]);
       } else {
-        const found = await app.requests.json<Search>('search', [['text', text], ['limit', 8]]);
+        const found = await this.ask(text);
         if (generation !== this.generation) return;
         groups.push(
             [
@@ -116,7 +134,7 @@ export class SearchBox {
               'Functions', found.groups.map((g) => ({
                                               text: g.name || '(unknown)',
                                               note: plural(g.goroutines, 'goroutine'),
-                                              go: () => this.openGroup(g.id)
+                                              go: () => showGroup(app, g.id)
                                             }))
             ],
             [
@@ -199,10 +217,5 @@ export class SearchBox {
   private openProfile(name: string) {
     const {params} = this.app.store.state;
     this.app.store.set({view: 'profile', params: {...params, 'profile.find': name}});
-  }
-
-  private openGroup(id: string) {
-    const {open} = this.app.store.state;
-    this.app.store.set({view: 'timeline', open: open.includes(id) ? open : [...open, id]});
   }
 }

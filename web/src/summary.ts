@@ -1,7 +1,7 @@
 // The summary: what is suspicious, with the place that shows it, and the tables of `summary`.
 
 import {CommandAnswer, Groups, Row} from './answers';
-import {App, showPlace, sinceBegin, ViewPart, windowParams} from './app';
+import {App, showGroup, showPlace, sinceBegin, ViewPart, windowParams} from './app';
 import {STATE_LABELS, STATE_NAMES} from './colors';
 import {h, replace} from './dom';
 import {bytes, count, duration, nameForms, percent, plural} from './format';
@@ -259,9 +259,11 @@ export class SummaryView implements ViewPart {
     }
     const to = viewOfCommand(s.command);
     if (!to) return;
-    // As --stack does, leaves the rows of the place.
-    const isOfPlace = to.view === 'locks' && s.command.includes(' --stack=') && s.place?.function;
-    const filter: Record<string, string> = isOfPlace ? {'locks.filter': s.place!.function} : {};
+    // As --stack does, leaves the rows of the place. Leaks have no such flag.
+    const isOfPlace = s.place?.function &&
+        (to.view === 'leaks' || to.view === 'locks' && s.command.includes(' --stack='));
+    const filter: Record<string, string> =
+        isOfPlace ? {[`${to.view}.filter`]: s.place!.function} : {};
     app.store.set({view: to.view, params: {...app.store.state.params, ...to.params, ...filter}});
   }
 
@@ -277,12 +279,7 @@ export class SummaryView implements ViewPart {
             void app.requests.json<Groups>('groups', [['text', where.function], ['limit', 10]])
                 .then(({groups}) => {
                   const group = groups.find((g) => g.name === where.function) ?? groups[0];
-                  const {open} = app.store.state;
-                  if (group)
-                    app.store.set({
-                      view: 'timeline',
-                      open: open.includes(group.id) ? open : [...open, group.id]
-                    });
+                  if (group) showGroup(app, group.id);
                   // Not a function that goroutines start in: the profile shows where it is.
                   else
                     app.store.set({
@@ -370,7 +367,7 @@ export class SummaryView implements ViewPart {
         h('div', {class: 'dim'}, [
           `goroutines waited to run for ${duration(s.runnable_ns)} in all`, s.wasted_ns ? `${duration(s.wasted_ns)} of that with idle Ps (${percent(s.wasted_ns, sum)} of their time)` : '',
           s.gc_cycles ? `${plural(s.gc_cycles, 'GC cycle')}, heap up to ${bytes(s.max_heap_bytes)}` : 'no GC cycle'].filter(Boolean).join('; '))),
-      h('section', {class: 'first'}, h('h2', null, 'Suspicions'), list.length ? h('ul', null, list) : h('div', {class: 'dim'}, 'Nothing stands out in this window.')),
+      h('section', {class: 'first'}, h('h2', null, 'Suspicions', list.length ? h('span', {class: 'dim note-of'}, ' with the time that goroutines lost') : null), list.length ? h('ul', null, list) : h('div', {class: 'dim'}, 'Nothing stands out in this window.')),
       table('Latencies', 'latency', withLongest(this.latencies, s.latencies), ['count', 'total_ns', 'p50_ns', 'p99_ns', 'max_ns', 'kind', 'reason'], (row) => {
         const longest = row['longest'] as Row | undefined;
         return longest && typeof longest['begin_ns'] === 'number' ? () => {

@@ -2,7 +2,7 @@
 
 import {Row} from './answers';
 import {App, momentText, sinceBegin} from './app';
-import {STATE_LABELS, STATE_NAMES} from './colors';
+import {STATE_NAMES} from './colors';
 import {h, replace, stateMark} from './dom';
 import {bytes, count, duration, exactDuration, percent, plural} from './format';
 import {
@@ -15,10 +15,12 @@ import {
   firstOf,
   Histogram,
   largest,
+  meaningOf,
   shortestOf,
   shownFrames,
   sortRows,
   stateOf,
+  stateTitle,
   statesOf
 } from './table_model';
 
@@ -172,7 +174,7 @@ export class Table {
               'th', {
                 class: `${NUMBERS.has(c.kind) ? 'n' : ''} ${on ? 'on' : ''}`,
                 scope: 'col',
-                title: c.key,
+                title: this.options.raw ? c.key : meaningOf(c.key),
                 tabindex: '0',
                 onkeydown: (event: KeyboardEvent) => {
                   if (event.key === 'Enter' || event.key === ' ') {
@@ -301,8 +303,8 @@ export class Table {
             'td', {
               title: states
                          .map(
-                             ([code, ns]) => `${STATE_LABELS[STATE_NAMES[code]!]} ${
-                                 duration(ns)} (${percent(ns, sum)})`)
+                             ([code, ns]) =>
+                                 `${stateTitle(row, code)} ${duration(ns)} (${percent(ns, sum)})`)
                          .join('\n')
             },
             h('span', {class: 'stack'}, states.map(([code, ns]) => {

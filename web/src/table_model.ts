@@ -63,6 +63,32 @@ const TITLES: Record<string, string> = {
   until_ns: 'until',
   types_bytes: 'types',
 };
+/** What columns mean whose titles are not enough; docs/analyses.md has all. */
+const MEANINGS: Record<string, string> = {
+  count: 'how many there were',
+  open: 'how many lack their begin or end here, and are in no percentile',
+  clipped: 'how many began before this window, or had not ended when it did',
+  counts: 'how many were blocked already at the begin, after each quarter, and at the end',
+  histogram: 'how many there were of each length, from short to long',
+  states: 'what the goroutines did in that time, in the colours of the legend',
+  wasted_ns: 'how much of the idle time of Ps was while goroutines waited for one',
+  ready_ns: 'how long goroutines were ready and did not run, for the reasons beside it',
+  program_ns: 'while Ps ran other goroutines of the program',
+  idle_ps_ns: 'although a P was idle',
+  long_runs_ns: 'the same, in runs of 20 ms or more, beyond their first 10 ms',
+  waited_ns: 'how long others were ready because of its long runs',
+  peers_waited_ns: 'the part of that of goroutines that started in the same function',
+  holders: 'who kept them waiting, and what these did meanwhile',
+  victims: 'the functions in which those who waited started',
+  last_p: 'the P that stopped last',
+  last_p_stop_ns: 'how long it took until that P had stopped',
+  last_g: 'the goroutine that ran on that P',
+  last_function: 'where that goroutine was',
+  mmu: 'the least share of its Ps that the program had in any window of that length',
+  depth: 'how many goroutines away from the one that the path is of',
+  ran_ns: 'who ran on the Ps while it waited for one',
+  steals: 'how often the P was taken from a thread in a syscall',
+};
 const IDS = new Set([
   'g', 'p', 'm', 'task', 'parent', 'end_g', 'cycle', 'last_p', 'ended_by_g', 'child', 'waker',
   'line', 'depth', 'age', 'last_g'
@@ -98,6 +124,11 @@ export function titleOf(key: string): string {
   return TITLES[key] ?? key.replace(/_(ns|bytes)$/, '').replace(/_/g, ' ');
 }
 
+/** The name of a column in the output of commands, and what it means. */
+export function meaningOf(key: string): string {
+  return MEANINGS[key] ? `${MEANINGS[key]} (${key})` : key;
+}
+
 /** All columns that rows have; those of `first` come first. */
 export function columnsOf(rows: Row[], first: string[]): Column[] {
   const keys = new Map<string, unknown>();
@@ -131,7 +162,16 @@ export function statesOf(row: Row): [number, number][] {
         [5, (n('blocked_total_ns') || n('waiting_ns')) - network],
         [9, n('stopped_total_ns') || n('stopped_ns')]
       ];
+  // Of a task counts what is in its regions.
+  if (typeof row['counted'] === 'string' && typeof row['duration_ns'] === 'number')
+    all.push([0, row['duration_ns'] - all.reduce((sum, [, ns]) => sum + ns, 0)]);
   return all.filter(([, ns]) => ns > 0);
+}
+
+/** What a state of statesOf() is called. */
+export function stateTitle(row: Row, code: number): string {
+  return code === 0 && 'counted' in row ? 'outside of its regions' :
+                                          STATE_LABELS[STATE_NAMES[code]!]!;
 }
 
 /** The code of the state that a row such as a piece of a critical path is about. */

@@ -2,7 +2,7 @@
 // their rows lead.
 
 import {CommandAnswer, Groups, Row} from './answers';
-import {App, currentWindow, showPlace, sinceBegin, ViewPart, windowParams} from './app';
+import {App, currentWindow, showGroup, showPlace, sinceBegin, ViewPart, windowParams} from './app';
 import {h, replace} from './dom';
 import {bytes, duration} from './format';
 import {isAbort, Params, requestText} from './requests';
@@ -69,10 +69,7 @@ function toGroup(key: string) {
     void app.requests.json<Groups>('groups', [['text', name], ['limit', 100]])
         .then(({groups}) => {
           const group = groups.find((x) => x.name === name);
-          if (!group) return;
-          const {open} = app.store.state;
-          app.store.set(
-              {view: 'timeline', open: open.includes(group.id) ? open : [...open, group.id]});
+          if (group) showGroup(app, group.id);
         })
         .catch(() => {});
   };
@@ -153,7 +150,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'tasks',
       params: [],
       rows: 'tasks',
-      sort: '-total_ns',
+      sort: '-duration_max_ns',
       go: toTypes('tasks', 'type'),
       columns: [
         'count', 'open', 'duration_p50_ns', 'duration_p99_ns', 'duration_max_ns',
@@ -197,7 +194,7 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       request: 'regions',
       params: [],
       rows: 'regions',
-      sort: '-total_ns',
+      sort: '-duration_max_ns',
       go: toTypes('regions', 'type'),
       columns: [
         'count', 'open', 'duration_p50_ns', 'duration_p99_ns', 'duration_max_ns',
@@ -314,7 +311,10 @@ export const TABLES: Partial<Record<View, Mode[]>> = {
       sort: 'begin_ns',
       go: toLane('begin_ns', 'length_ns', () => 'stops'),
       selected: (state, row, app) => isMark(state, row, app, 'stops'),
-      columns: ['begin_ns', 'length_ns', 'reason', 'g', 'p', 'last_p', 'last_p_stop_ns', 'stack'],
+      columns: [
+        'begin_ns', 'length_ns', 'reason', 'g', 'p', 'last_p', 'last_p_stop_ns', 'last_g',
+        'last_function', 'stack'
+      ],
       empty: 'The world was not stopped.'
     },
     {

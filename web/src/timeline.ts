@@ -40,6 +40,8 @@ export class Timeline implements ViewPart {
   private readonly data: TimelineData;
   private rows: Row[] = [];
   private settleTimer = 0;
+  /** The group that is to be scrolled to once it has a row. */
+  private wanted: string|null = null;
   private frame = 0;
   private shown = false;
   private measure: {from: number, to: number}|null = null;
@@ -80,6 +82,8 @@ export class Timeline implements ViewPart {
                              176;
     if (!before || before.lane !== state.lane || before.at !== state.at) this.data.select(state);
     if (!before || before.path !== state.path) void this.data.loadPath(state);
+    const group = state.params['timeline.group'] ?? null;
+    if (group && group !== before?.params['timeline.group']) this.wanted = group;
     if (!before || before.params !== state.params || before.pin !== state.pin ||
         before.path !== state.path || before.clock !== state.clock)
       drawTools(this.tools, this.app, state);
@@ -141,8 +145,14 @@ export class Timeline implements ViewPart {
 
   /** Scrolls so that a lane can be seen. */
   private reveal(lane: string) {
-    const row = this.rows.find((r) => (r.kind === 'lane' ? r.id : r.kind) === lane);
+    const row =
+        this.rows.find((r) => (r.kind === 'lane' || r.kind === 'group' ? r.id : r.kind) === lane);
     if (!row) return;
+    if (row.kind === 'group') {
+      this.wanted = null;
+      this.scroll.scrollTop = Math.max(0, row.y - 60);
+      return;
+    }
     const top = this.scroll.scrollTop, visibleHeight = this.viewHeight - AXIS;
     if (row.y < top)
       this.scroll.scrollTop = Math.max(0, row.y - 60);
@@ -167,6 +177,7 @@ export class Timeline implements ViewPart {
     this.canvas.style.height = `${this.viewHeight}px`;
     this.canvas.style.width = `${this.width}px`;
     this.divider.style.left = `${this.left - 4}px`;
+    if (this.wanted) this.reveal(this.wanted);
     this.redraw();
   }
 
@@ -198,6 +209,7 @@ export class Timeline implements ViewPart {
       scale,
       filter,
       smooth: !moving,
+      bands: data.bands,
       app,
       data,
       rows,

@@ -44,6 +44,17 @@ export class TimelineData {
   /** What the critical path is of, and its pieces. */
   pathOf = '';
   pieces: {from: number, to: number, g: number|null}[] = [];
+  /** From when to when the selection is. */
+  get bands(): {from: number, to: number}[] {
+    const {task} = this.app.store.state;
+    const selected =
+        task === null ? undefined : this.tasks.tasks.find((t) => String(t.task) === task);
+    return [
+      ...(selected ? [{from: selected.begin, to: selected.begin + selected.duration}] : []),
+      ...(this.span ? [{from: this.span.begin, to: this.span.end}] : [])
+    ];
+  }
+
   private groupsOf = '';
   private windowOf = '';
   private spanOf = '';

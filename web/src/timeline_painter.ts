@@ -4,7 +4,7 @@ import {Span, TaskLane} from './answers';
 import {App, filterOfLane, tickText} from './app';
 import {LaneTile} from './decode';
 import {textWidth} from './dom';
-import {drawArrow, drawGroup, drawLane, drawMarks, drawTask, Pen} from './draw';
+import {drawArrow, drawBands, drawGroup, drawLane, drawMarks, drawTask, Pen} from './draw';
 import {bytes, count, duration, fitName, laneName, tickStep, visible} from './format';
 import {Row, ticks} from './layout';
 import {TimelineData} from './timeline_data';
@@ -42,7 +42,7 @@ export function drawTimeline(scene: Scene) {
   context.beginPath();
   context.rect(scale.left, AXIS, width - scale.left, height - AXIS);
   context.clip();
-  drawBands(scene);
+  drawBands(scene, scale.left, width, AXIS, height);
   for (const row of scene.shown) drawRow(scene, row, row.y + top);
   drawOverlays(scene);
   context.restore();
@@ -300,24 +300,6 @@ function drawAxis(scene: Scene, axis: {step: number, times: number[]}) {
   context.fillStyle = palette.line;
   context.fillRect(0, AXIS - 1, scene.width, 1);
   context.fillRect(scale.left - 1, 0, 1, AXIS);
-}
-
-/** Shows from when to when the selection is, under all lanes, whose colours stay as they are. */
-function drawBands({context, palette, scale, height, app, data}: Scene) {
-  const band = (from: number, to: number) => {
-    const x = Math.max(scale.left, scale.x(from)),
-          end = Math.min(scale.left + scale.width, scale.x(to));
-    if (end < scale.left || x > scale.left + scale.width) return;
-    context.fillStyle = palette.select;
-    context.globalAlpha = 0.13;
-    context.fillRect(x, AXIS, Math.max(1, end - x), height);
-    context.globalAlpha = 1;
-  };
-  const {task} = app.store.state;
-  const selected =
-      task === null ? undefined : data.tasks.tasks.find((t) => String(t.task) === task);
-  if (selected) band(selected.begin, selected.begin + selected.duration);
-  if (data.span) band(data.span.begin, data.span.end);
 }
 
 /** What is selected, and what leads from row to row: wake-ups and the critical path. */

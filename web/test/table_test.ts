@@ -125,6 +125,13 @@ test('cells', () => {
       [[1, 5], [9, 4]]);
 });
 
+test('what a task did outside of its regions is not what it ran', () => {
+  const task = {counted: 'regions', duration_ns: 10, running_ns: 2, runnable_ns: 1};
+  assert.deepEqual(statesOf(task), [[1, 2], [2, 1], [0, 7]]);
+  assert.deepEqual(statesOf({...task, duration_ns: 2}), [[1, 2], [2, 1]]);
+  assert.deepEqual(statesOf({...task, duration_ns: null}), [[1, 2], [2, 1]]);
+});
+
 test('histograms become bars without losing anything', () => {
   const histogram = {scale: 4, offset: 179, counts: [2, 0, 1]};
   assert.deepEqual(bounds([histogram]), {first: 11, last: 12});
