@@ -285,9 +285,7 @@ class SummaryStats::Impl {
   }
   void AddEvents(absl::Span<const Event> events);
   void AddGoroutine(const GoInterval& interval);
-  void AddProc(const ProcInterval& interval) {
-    procs_.AddProc(interval);
-  }
+  void AddProc(const ProcInterval& interval) { procs_.AddProc(interval); }
   void Merge(Impl& next, const InternerMap& ids);
   void Finish(int64_t end);
 
