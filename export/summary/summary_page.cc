@@ -357,7 +357,7 @@ std::string SlowTasksText(const Suspicion& s) {
                                   " took more than four times the median (p50 ", length(0.5),
                                   ", p99 ", length(0.99), ", up to ", length(1), ").");
   const auto share = [&](int64_t time) { return Percent(ShareOf(time, s.peers)); };
-  absl::string_view before = " The slowest: ";
+  absl::string_view before = " Where their time went: ";
   for (size_t i = 0; i < std::min(s.places.size(), kVictims); ++i) {
     const Part& part = s.places[i];
     if (i > 0 && ShareOf(part.time, s.peers) < kNamedShare) break;

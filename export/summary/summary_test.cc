@@ -693,10 +693,11 @@ TEST(Suspicions, NameWhatSlowTasksWaitFor) {
                                 "   60  1.00 ms  200 ms  200 ms  task    request\n"
                                 "   60  1.00 ms  200 ms  200 ms  region  all of it\n"))
       << FormatSummary(summary);
-  EXPECT_EQ(SuspicionsOf(summary),
-            "slow-tasks: 3 of 60 tasks of type request took more than four times the median (p50 "
-            "1.00 ms, p99 200 ms, up to 200 ms). The slowest: sleep in main.load main.go:3 -> "
-            "time.Sleep 99.0%.\n");
+  EXPECT_EQ(
+      SuspicionsOf(summary),
+      "slow-tasks: 3 of 60 tasks of type request took more than four times the median (p50 "
+      "1.00 ms, p99 200 ms, up to 200 ms). Where their time went: sleep in main.load main.go:3 "
+      "-> time.Sleep 99.0%.\n");
 }
 
 // Time that other suspicions report is not a reason of its own.

@@ -288,6 +288,18 @@ for (const trace of traces) {
       await settle(page);
       assert.match(await text(page, '#view'), /Task \d+, the slowest one/);
     }
+    // A sum over a type ends where something else is selected.
+    const types = await page.evaluate('window.gotrace.requests.json("tasks").then((a) => a.tasks.map((t) => t.type).filter(Boolean))');
+    if (ids.length && types.length) {
+      const set = (patch) => page.evaluate((p) => window.gotrace.store.set(p), patch).then(() => settle(page));
+      await set({view: 'path', params: {'path.sum': `task:${types[0]}`}});
+      assert.equal((await state(page)).params['path.sum'], `task:${types[0]}`);
+      await set({view: 'timeline', task: String(ids[0])});
+      await set({view: 'path'});
+      assert.equal((await state(page)).params['path.sum'], undefined);
+      assert.match(await text(page, '#view b'), new RegExp(`^Task ${ids[0]}$`));
+      await set({view: 'tasks', task: null});
+    }
     for (const id of ids) {
       await page.evaluate((task) => window.gotrace.store.set({task: String(task)}), id);
       await settle(page);

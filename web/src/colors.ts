@@ -38,6 +38,7 @@ export const STATE_LABELS: Record<string, string> = {
 
 /** The states of commands, as codes. */
 export function codeOfGoState(state: string, reason: string, start: string): number {
+  if (reason.startsWith('world stopped')) return 9;
   switch (state) {
     case 'Running':
       return reason === 'GC mark assist' ? 7 : start === 'runtime.gcBgMarkWorker' ? 6 : 1;

@@ -33,6 +33,9 @@ const WAITS = new Set(['runnable', 'syscall', 'network', 'blocked']);
 /** So many goroutines are named that ran while another one waited for a P. */
 const RAN_MEANWHILE = 6;
 
+/** So many waits of the goroutine of a task are shown. */
+const MOST_WAITS = 4;
+
 /** A file's last two parts, which tell most files apart. */
 export function shortFile(file: string): string {
   return file.split('/').slice(-1)[0] ?? file;
@@ -66,6 +69,22 @@ export function pathShares(pieces: Piece[]): Share[] {
     sums.set(label, share);
   }
   return [...sums.values()].sort((a, b) => b.ns - a.ns || (a.label < b.label ? -1 : 1));
+}
+
+/**
+ * Pieces of a path that say the same: the first of them, how many there are, and their time in all.
+ */
+export function alike(pieces: Piece[]): {first: Piece, count: number, ns: number}[] {
+  const groups = new Map<string, {first: Piece, count: number, ns: number}>();
+  for (const piece of pieces) {
+    const {g, state, reason, function: name, file, line} = piece;
+    const key = [g, state, reason, name, file, line].join('\n');
+    const group = groups.get(key) ?? {first: piece, count: 0, ns: 0};
+    group.count++;
+    group.ns += piece.length_ns;
+    groups.set(key, group);
+  }
+  return [...groups.values()];
 }
 
 export class Details {
@@ -421,6 +440,49 @@ export class Details {
     return box;
   }
 
+  /**
+   * The longest waits of the goroutine that began a task, whose path leads to others instead. Comes
+   * later.
+   */
+  private ownWaits(g: number, task: {at: number, duration: number}): HTMLElement {
+    const box = h('div', null), {app} = this;
+    const ns = (row: Row) => Number(row['length_ns']);
+    const place = (row: Row, prefix: string) => {
+      const name = shortFunction(String(row[`${prefix}function`] ?? ''));
+      const file = row[`${prefix}file`];
+      return [name, file ? `${shortFile(String(file))}:${row[`${prefix}line`]}` : '']
+          .filter(Boolean)
+          .join(' ');
+    };
+    app.requests
+        .json<CommandAnswer>(
+            'latency',
+            [['from', task.at], ['to', task.at + task.duration], ['g', g], ['worst', MOST_WAITS]])
+        .then((answer) => {
+          const rows = ((answer['waits'] ?? []) as Row[])
+                           .filter((row) => ns(row) >= task.duration / 20)
+                           .sort((a, b) => ns(b) - ns(a))
+                           .slice(0, MOST_WAITS);
+          if (!rows.length) return;
+          append(box, [
+            h('hr'), h('h2', null, `What G ${g} waited for`), ...rows.map((row) => {
+              const at = sinceBegin(app, Number(row['begin_ns']));
+              const what = row['kind'] === 'scheduling' ? STATE_LABELS['runnable']! :
+                                                          String(row['reason'] || row['kind']);
+              const by = [row['ended_by'], place(row, 'ended_by_')].filter(Boolean).join(' in ');
+              return h(
+                  'div', null,
+                  h('div', {class: 'frame'},
+                    this.place(`g:${g}`, at, [what, place(row, '')].filter(Boolean).join(' in ')),
+                    h('span', {class: 'dim'}, duration(ns(row)))),
+                  by ? h('div', {class: 'dim name'}, `until ${by}`) : null);
+            })
+          ]);
+        })
+        .catch(() => {});
+    return box;
+  }
+
   private async showTask(id: string, current: () => boolean) {
     const {app} = this;
     const found = await app.requests.json<CommandAnswer>('search', [['text', `task:${id}`]]) as
@@ -461,10 +523,10 @@ export class Details {
       part.style.width = `${s.ns / total * 100}%`;
       return part;
     }));
-    const largest = [...pieces]
-                        .sort((a, b) => b.length_ns - a.length_ns)
+    const largest = alike(pieces)
+                        .sort((a, b) => b.ns - a.ns)
                         .slice(0, 10)
-                        .sort((a, b) => a.begin_ns - b.begin_ns);
+                        .sort((a, b) => a.first.begin_ns - b.first.begin_ns);
     const begin = task ? task.at : 0;
     this.show(
         head(more), h('hr'),
@@ -479,8 +541,9 @@ export class Details {
                             h('td', {class: 'name'}, stateMark(STATE_NAMES[s.code]!), s.label),
                             h('td', {class: 'n', width: '72'}, duration(s.ns)),
                             h('td', {class: 'n', width: '60'}, percent(s.ns, total)))))),
+              task && typeof self?.['g'] === 'number' ? this.ownWaits(self['g'], task) : null,
               h('hr'), h('h2', null, 'Critical path'),
-              h('table', null, h('tbody', null, largest.map((p) => {
+              h('table', null, h('tbody', null, largest.map(({first: p, count: n, ns}) => {
                   const code = codeOfGoState(p.state, p.reason, p.start);
                   const go = () => {
                     if (p.g === null) return;
@@ -496,8 +559,9 @@ export class Details {
                         duration(sinceBegin(app, p.begin_ns) - begin)),
                       h('td', null, stateMark(STATE_NAMES[code]!),
                         `${p.g === null ? 'unknown' : `G ${p.g}`} ${
-                            STATE_LABELS[STATE_NAMES[code]!] ?? ''}`),
-                      h('td', {class: 'n', width: '72'}, duration(p.length_ns))),
+                            STATE_LABELS[STATE_NAMES[code]!] ?? ''}`,
+                        n > 1 ? h('span', {class: 'dim'}, ` × ${count(n)}`) : null),
+                      h('td', {class: 'n', width: '72'}, duration(ns))),
                     h('tr', {class: 'go', onclick: go}, h('td'),
                       h('td', {colspan: '2'},
                         h('div', {class: 'place', title: p.stack.split(';').reverse().join('\n')},

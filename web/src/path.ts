@@ -31,6 +31,8 @@ export class PathView implements ViewPart {
   private requested = '';
   private types: {tasks: string[], regions: string[]}|null = null;
   private pieces: Piece[]|null = null;
+  /** What was summed up, and what was selected, at the last update. */
+  private seen = {sum: '', selection: ''};
   /** The longest task of a window, as task:9, whose path is shown while nothing is selected. */
   private longest: {request: string, task: string|null} = {request: '', task: null};
 
@@ -60,6 +62,15 @@ export class PathView implements ViewPart {
     return [[kind === 'task' ? 'task' : 'g', id]];
   }
 
+  /** Whether something was selected since the sum was chosen: then that is what people look for. */
+  private isOutdatedSum(state: State): boolean {
+    const sum = state.params['path.sum'] ?? '';
+    const selection = [state.path, state.task, state.lane].map((part) => part ?? '').join(' ');
+    const {sum: oldSum, selection: old} = this.seen;
+    this.seen = {sum, selection};
+    return sum !== '' && sum === oldSum && selection !== old && selection.trim() !== '';
+  }
+
   private async findLongest(state: State) {
     const params: Params = [
       ...windowParams(state, this.app.trace.duration), ['each', true], ['sort', 'duration'],
@@ -76,6 +87,10 @@ export class PathView implements ViewPart {
   }
 
   update(state: State, before: State|null) {
+    if (this.isOutdatedSum(state)) {
+      this.app.store.setParam('path.sum', null, 'move');
+      return;
+    }
     void this.loadTypes();
     void this.findLongest(state);
     const params = this.params(state);

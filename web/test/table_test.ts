@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
-import {Row} from '../src/answers';
-import {pathShares, shortFile} from '../src/details';
+import {Piece, Row} from '../src/answers';
+import {alike, pathShares, shortFile} from '../src/details';
 import {goroutineOfLine, timeOfLine} from '../src/events';
 import {looksLikeTime} from '../src/search';
 import {rowsOf} from '../src/sql';
@@ -82,6 +82,7 @@ test('states of pieces are called as in the timeline', () => {
   assert.equal(text(piece('Runnable', '')), 'waiting to run');
   assert.equal(text(piece('Waiting', 'network')), 'network');
   assert.equal(text(piece('Waiting', 'sync')), 'blocked');
+  assert.equal(text(piece('Running', 'world stopped (read mem stats)')), 'world stopped');
   assert.equal(text(piece('Running', '', 'runtime.gcBgMarkWorker')), 'collector');
   assert.equal(text(piece('Undetermined', '')), 'Undetermined');
   assert.equal(
@@ -225,6 +226,24 @@ test('shares of a critical path add up', () => {
   ]);
   assert.deepEqual(
       shares.map((s) => [s.label, s.ns]), [['blocked: sync', 8], ['running', 5], ['unknown', 2]]);
+});
+
+test('pieces of a path that say the same are one', () => {
+  const piece = (begin_ns: number, length_ns: number, g: number, line: number) =>
+      ({
+        begin_ns,
+        length_ns,
+        g,
+        line,
+        state: 'Waiting',
+        reason: 'sleep',
+        function: 'f',
+        file: 'x.go'
+      }) as unknown as Piece;
+  const all = [piece(0, 5, 1, 7), piece(5, 2, 2, 7), piece(7, 4, 1, 7), piece(11, 1, 1, 8)];
+  const groups = alike(all);
+  assert.deepEqual(groups.map(({count, ns}) => [count, ns]), [[2, 9], [1, 2], [1, 1]]);
+  assert.equal(groups[0]!.first, all[0]);
 });
 
 test('lines of events', () => {
