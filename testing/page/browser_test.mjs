@@ -382,6 +382,16 @@ for (const trace of traces) {
       await page.locator('#view tbody tr.go').first().click();
       await settle(page);
       assert.match(await text(page, '#details'), /began/);
+      // So have the longest tasks, also what their goroutines waited for.
+      const {tasks} = JSON.parse(await page.evaluate(`window.gotrace.requests.text('tasklanes', [['limit', 6]])`));
+      for (const {task, goroutine, begin, duration} of tasks) {
+        await page.evaluate((id) => window.gotrace.store.set({view: 'timeline', task: String(id), lane: null, at: null}), task);
+        await settle(page);
+        assert.doesNotMatch(await text(page, '#details'), /Cannot be shown/);
+        if (goroutine !== null)
+          await page.evaluate((params) => window.gotrace.requests.json('latency', params),
+                              [['from', begin], ['to', begin + duration], ['g', goroutine], ['worst', 4]]);
+      }
     });
   });
 }

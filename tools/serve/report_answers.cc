@@ -223,6 +223,13 @@ void Collector::AddTasks() {
     const int64_t id = NumberOf(task, "task");
     Add(absl::StrCat("search?text=task:", id));
     Add(absl::StrCat("path?task=", id));
+    // What its own goroutine waited for.
+    const int64_t begin = NumberOf(task, "begin");
+    const int64_t goroutine = NumberOf(task, "goroutine", -1);
+    if (goroutine >= 0) {
+      Add(absl::StrCat("latency?from=", begin, "&to=", begin + NumberOf(task, "duration"),
+                       "&g=", goroutine, "&worst=4"));
+    }
     const Json& names = MemberOf(longest_, "names");
     const auto type = static_cast<size_t>(NumberOf(task, "type"));
     if (type < names.size() && names[type].is_string()) {
