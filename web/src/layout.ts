@@ -209,11 +209,6 @@ export function visibleRows(rows: Row[], top: number, bottom: number): Row[] {
   return out;
 }
 
-/** The row of a lane, or of the group or section that it is in while that is closed. */
-export function rowOf(rows: Row[], lane: string): Row|null {
-  return rows.find((row) => row.kind === 'lane' && row.id === lane) ?? null;
-}
-
 /** Maps times to pixels. */
 export class Scale {
   constructor(
