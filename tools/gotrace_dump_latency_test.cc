@@ -248,6 +248,18 @@ TEST_F(LatencyCommands, PrintTheGoroutinesThatKeepTheirP) {
   EXPECT_GT(waited, long_runs / 2);
 }
 
+// A run of a mark worker before the window does not make a later one of the same goroutine, which
+// ran for something else, work for the collector.
+TEST_F(LatencyCommands, AWindowDoesNotAddWorkOfTheCollector) {
+  const std::string trace = WriteFile(absl::StrCat(MakeTestDirectory(), "/alloc.trace"),
+                                      ReadTestTrace("go1.25-alloc.trace"));
+  const std::vector<JsonValue> procs =
+      Rows({"procs", "--from=@2068381467520", "--to=@2068382884736", trace});
+  ASSERT_GT(procs.size(), 1);
+  EXPECT_EQ(Number(procs[1], "p"), 1);
+  EXPECT_EQ(Number(procs[1], "gc_ns"), 60'864);
+}
+
 // Numbers do not show where a terminal breaks a line.
 TEST_F(LatencyCommands, PrintLinesThatFit) {
   const std::vector<std::string> commands[] = {{"summary"},

@@ -43,10 +43,13 @@ class MarkWorkers {
     const auto later = absl::c_upper_bound(
         labels, interval.end, [](int64_t time, const Label& label) { return time < label.time; });
     if (later == labels.begin()) return MarkWorker::kNone;
-    const bool is_idle = std::prev(later)->is_idle;
+    // A label from before the interval is of an earlier run, which a window leaves out, unless the
+    // window cuts this one.
+    const Label last = *std::prev(later);
     labels.erase(labels.begin(), later);
     if (labels.empty()) labels_.erase(found);
-    return is_idle ? MarkWorker::kIdle : MarkWorker::kBusy;
+    if (last.time < interval.begin && !interval.begin_clipped) return MarkWorker::kNone;
+    return last.is_idle ? MarkWorker::kIdle : MarkWorker::kBusy;
   }
 
   // Appends what `next` has, which took the part of the trace that follows.
