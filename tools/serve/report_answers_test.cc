@@ -102,7 +102,7 @@ TEST_F(ReportAnswersTest, HaveTheGoroutinesOfTasks) {
   }
   ASSERT_EQ(ids.size(), 3);
   const std::string unit = absl::StrCat("lanes?ids=g:", absl::StrJoin(ids, ",g:"), "&from=0&");
-  const JsonValue answers = Parse(Collect({.to = 2737496129, .max_size = 10'000'000}));
+  const JsonValue answers = Parse(Collect({.to = 2737496129, .max_size = 400'000}));
   EXPECT_TRUE(absl::c_any_of(answers.members, [&](const auto& member) {
     return absl::StartsWith(member.first, unit);
   })) << unit;
