@@ -8,11 +8,11 @@ import {
   count,
   duration,
   exactDuration,
-  nameForms,
   laneName,
   percent,
   plural,
-  times
+  times,
+  withoutDirectories
 } from './format';
 import {isAbort, Params} from './requests';
 import {isMarks, State} from './state';
@@ -43,8 +43,7 @@ export function shortFile(file: string): string {
 
 /** A function without the directories of its package, and without package main. */
 export function shortFunction(name: string): string {
-  const forms = nameForms(name), short = forms[name.includes('/') && forms.length > 1 ? 1 : 0]!;
-  return short.replace(/^main\./, '');
+  return withoutDirectories(name).replace(/^main\./, '');
 }
 
 export interface Share {

@@ -150,6 +150,12 @@ export function nameForms(name: string): string[] {
   return forms;
 }
 
+/** A function with its package, but without the directories of that. */
+export function withoutDirectories(name: string): string {
+  const forms = nameForms(name);
+  return forms[name.includes('/') && forms.length > 1 ? 1 : 0]!;
+}
+
 /**
  * The longest form of a name that `fits`; if none does, as much of its end as fits, after an
  * ellipsis.

@@ -4,7 +4,7 @@ import {CommandAnswer, Groups, Row} from './answers';
 import {App, showGroup, showPlace, sinceBegin, ViewPart, windowParams} from './app';
 import {STATE_LABELS, STATE_NAMES} from './colors';
 import {h, replace} from './dom';
-import {bytes, count, duration, nameForms, percent, plural} from './format';
+import {bytes, count, duration, percent, plural, withoutDirectories} from './format';
 import {isAbort, requestText} from './requests';
 import {State, View} from './state';
 import {Table} from './table';
@@ -185,12 +185,6 @@ export function unique(places: Where[]): Where[] {
   return places.filter((w, i) => places.findIndex((other) => other.function === w.function) === i);
 }
 
-/** A function with its package, but without the directories of that. */
-function shortName(name: string): string {
-  const forms = nameForms(name);
-  return forms[name.includes('/') && forms.length > 1 ? 1 : 0]!;
-}
-
 export class SummaryView implements ViewPart {
   readonly root = h('div', {class: 'pane'});
   private requested = '';
@@ -294,7 +288,7 @@ export class SummaryView implements ViewPart {
                 .catch(() => {});
           }
         },
-        shortName(where.function));
+        withoutDirectories(where.function));
   }
 
   private show(s: Summary) {

@@ -302,7 +302,7 @@ function drawAxis(scene: Scene, axis: {step: number, times: number[]}) {
   context.fillRect(scale.left - 1, 0, 1, AXIS);
 }
 
-/** What is selected, and what leads from row to row: wake-ups and the critical path. */
+/** The selection, and the lines from row to row: wake-ups and the critical path. */
 function drawOverlays(scene: Scene) {
   const {context, palette, scale, top, data: {span}} = scene;
   const yOf = new Map<string, number>();
