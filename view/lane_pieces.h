@@ -66,6 +66,9 @@ class LanePieces {
   // Gives what was held back. Call it after the last interval.
   void Finish();
 
+  // Returns the last interval of each thread.
+  const absl::flat_hash_map<ThreadId, ThreadInterval>& threads() const { return last_; }
+
  private:
   struct Run {
     GoInterval interval;

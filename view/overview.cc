@@ -9,7 +9,6 @@
 #include "absl/strings/string_view.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/event_type.h"
-#include "parser/event/trace_clock.h"
 
 namespace gotrace::internal {
 
@@ -21,10 +20,6 @@ Overview::Overview(Interner* interner, Watch watch)
               [this](const RuntimeRange& range) { AddRange(range); }) {}
 
 void Overview::Begin(int64_t trace_start, EventFilter::Times /*window*/) { begin_ = trace_start; }
-
-int64_t Overview::SinceBegin(int64_t time) const {
-  return std::clamp<int64_t>(TraceClock::Subtract(time, begin_), 0, kMaxViewTime);
-}
 
 void Overview::AddEvents(absl::Span<const Event> events) {
   if (watch_ != nullptr && !syncs_.empty()) {
@@ -89,10 +84,7 @@ void Overview::AddGoroutine(const GoInterval& interval) {
   live_.End(interval, entry);
 }
 
-void Overview::AddThread(const ThreadInterval& interval) {
-  threads_.insert(interval.thread);
-  pieces_.AddThread(interval);
-}
+void Overview::AddThread(const ThreadInterval& interval) { pieces_.AddThread(interval); }
 
 void Overview::AddProc(const ProcInterval& interval) {
   procs_.try_emplace(interval.proc, LaneColumns::Spans::kKept);
@@ -188,7 +180,6 @@ void Overview::Merge(Overview&& next, const InternerMap& ids) {
   for (const auto& [proc, lane] : next.procs_) {
     procs_.try_emplace(proc, LaneColumns::Spans::kKept).first->second.Merge(lane);
   }
-  threads_.insert(next.threads_.begin(), next.threads_.end());
   for (const auto& [start, lane] : next.lanes_) LaneOf(ids(start)).Merge(lane);
   goroutines_.insert(goroutines_.end(), next.goroutines_.begin(), next.goroutines_.end());
   for (const StringId start : next.starts_) starts_.push_back(ids(start));
@@ -232,6 +223,7 @@ void Overview::Merge(Overview&& next, const InternerMap& ids) {
 
 void Overview::Finish(int64_t end) {
   pieces_.Finish();
+  for (const auto& [thread, last] : pieces_.threads()) threads_.insert(thread);
   live_.Finish();
   ranges_.Finish(end);
   runnable_.Finish();
@@ -260,7 +252,7 @@ void Overview::AddSoFar(const Overview& part, int64_t times_wider) {
   }
   for (const auto& [start, lane] : part.lanes_) add(lane, &LaneOf(id_of(start)));
   for (const auto& [start, count] : part.seen_) seen_[id_of(start)] += count;
-  threads_.insert(part.threads_.begin(), part.threads_.end());
+  for (const auto& [thread, last] : part.pieces_.threads()) threads_.insert(thread);
   syncs_.insert(syncs_.end(), part.syncs_.begin(), part.syncs_.end());
   const auto append = [&](const std::vector<Mark>& marks, std::vector<Mark>* known) {
     for (const Mark& mark : marks) known->push_back({mark.begin, mark.end, id_of(mark.name)});

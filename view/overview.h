@@ -2,6 +2,7 @@
 #ifndef GOTRACE_VIEW_OVERVIEW_H_
 #define GOTRACE_VIEW_OVERVIEW_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,7 @@
 #include "gotrace/ids.h"
 #include "gotrace/interner.h"
 #include "gotrace/state_tracker.h"
+#include "parser/event/trace_clock.h"
 #include "view/growing_metric.h"
 #include "view/lane_columns.h"
 #include "view/lane_pieces.h"
@@ -171,7 +173,9 @@ class Overview final : public MergeableAnalysis<Overview> {
   // Makes groups of the lanes, and sorts the marks. `counts` are the goroutines by their functions.
   void FinishLanes(const absl::flat_hash_map<StringId, uint64_t>& counts);
   void MakeGroups(const absl::flat_hash_map<StringId, uint64_t>& counts);
-  int64_t SinceBegin(int64_t time) const;
+  int64_t SinceBegin(int64_t time) const {
+    return std::clamp<int64_t>(TraceClock::Subtract(time, begin_), 0, kMaxViewTime);
+  }
 
   Interner& interner_;
   const Watch watch_;
@@ -180,7 +184,7 @@ class Overview final : public MergeableAnalysis<Overview> {
   int64_t duration_ = 0;
   int64_t step_ = GrowingLane::kFirstStep;
   std::map<ProcId, GrowingLane> procs_;
-  std::set<ThreadId> threads_;
+  std::set<ThreadId> threads_;                        // After Finish() or AddSoFar().
   absl::flat_hash_map<StringId, GrowingLane> lanes_;  // Of the groups, until Finish().
   std::vector<Group> groups_;
   std::vector<Goroutine> goroutines_;

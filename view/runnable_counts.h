@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "gotrace/event.h"
 #include "gotrace/event_kind.h"
 #include "gotrace/states.h"
@@ -40,7 +39,12 @@ class RunnableCounts {
                               (from == to && is_first_generation_);
     const bool was = from == kRunnable && !is_statement;
     const bool is = to == kRunnable;
-    if (was != is) changes_.emplace_back(is_statement ? generation_begin_ : time, is ? 1 : -1);
+    if (was == is) return;
+    if (is_statement) {
+      ++stated_;
+    } else {
+      changes_.emplace_back(time, is ? 1 : -1);
+    }
   }
 
   // Appends what the following part of the trace says.
@@ -48,6 +52,7 @@ class RunnableCounts {
     EndGeneration();
     counts_.Merge(std::move(next.counts_));
     count_ = next.count_;
+    stated_ = next.stated_;
     changes_ = std::move(next.changes_);
     generation_begin_ = next.generation_begin_;
   }
@@ -63,11 +68,13 @@ class RunnableCounts {
 
  private:
   void EndGeneration() {
-    absl::c_stable_sort(changes_, [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& [time, change] : changes_) {
+    const auto add = [&](int64_t time, int64_t change) {
       count_ += change;
       counts_.Add(time, static_cast<uint64_t>(std::max<int64_t>(count_, 0)));
-    }
+    };
+    if (stated_ > 0) add(generation_begin_, stated_);
+    for (const auto& [time, change] : changes_) add(time, change);
+    stated_ = 0;
     changes_.clear();
   }
 
@@ -75,7 +82,10 @@ class RunnableCounts {
   bool is_first_generation_ = true;
   int64_t generation_begin_ = 0;
   int64_t count_ = 0;
-  std::vector<std::pair<int64_t, int64_t>> changes_;  // Of this generation: times and differences.
+  // Of this generation: how many are stated as waiting to run, and the times of changes with their
+  // differences.
+  int64_t stated_ = 0;
+  std::vector<std::pair<int64_t, int64_t>> changes_;
   GrowingMetric counts_;
 };
 
