@@ -126,6 +126,9 @@ class Answers {
   // Returns the generations that overlap a part of the trace: the first one, and the one after the
   // last.
   std::pair<size_t, size_t> GenerationsOf(const Window& window) const;
+  size_t GenerationAt(int64_t time) const { return GenerationsOf({time, time + 1}).first; }
+  // Returns the time since the trace's begin of a time on its clock.
+  int64_t SinceBegin(int64_t time) const { return time - overview().begin(); }
   bool CanDecode(const Window& window) const;
   // Adds what the overview has of a lane. Returns whether it has such lanes.
   bool AddKnown(Lane* lane) const;
@@ -146,6 +149,20 @@ class Answers {
   };
   // Returns the wait that ended where the piece begins, or an empty one if it does not cross.
   absl::StatusOr<WaitBefore> FindWaitBefore(GoId goroutine, const LanePiece& piece) const;
+  struct FoundSpan {
+    LanePiece piece;
+    // Times in the pieces before and after it, if they are near.
+    std::optional<int64_t> previous;
+    std::optional<int64_t> next;
+  };
+  // Returns what a lane does at a time, which may be nothing where a P or thread is idle.
+  absl::StatusOr<FoundSpan> FindSpan(const LaneId& lane, int64_t at) const;
+  // Appends what the intervals of a goroutine say of its piece: reason, stack, causes and wakes.
+  absl::Status AppendInterval(const LanePiece& piece, const Overview::Goroutine& goroutine,
+                              JsonWriter* json) const;
+  // Appends those of `woken` that the goroutine of the piece woke during it.
+  void AppendWakes(const LanePiece& piece, absl::Span<const GoInterval> woken,
+                   JsonWriter* json) const;
   // Appends the functions in stacks whose names contain a text, the shortest ones first.
   void AppendFunctions(absl::string_view text, size_t most, JsonWriter* json) const;
   void AppendStack(const Interner& interner, StackId stack, JsonWriter* json) const;

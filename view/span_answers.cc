@@ -74,11 +74,10 @@ absl::StatusOr<Answers::WaitBefore> Answers::FindWaitBefore(GoId goroutine,
     if (one.goroutine == goroutine && one.end == piece.begin) begin = one.begin;
   });
   if (!begin.has_value()) return result;
-  absl::StatusOr<GoroutineIntervals> there =
-      IntervalsOf(goroutine, GenerationsOf({*begin, *begin + 1}).first);
+  absl::StatusOr<GoroutineIntervals> there = IntervalsOf(goroutine, GenerationAt(*begin));
   if (!there.ok()) return there.status();
   for (const GoInterval& interval : there->intervals().own()) {
-    if (interval.begin - overview().begin() != *begin) continue;
+    if (SinceBegin(interval.begin) != *begin) continue;
     result.reason = there->interner().String(interval.reason);
     result.stack = interval.stack;
   }
@@ -133,6 +132,64 @@ void Answers::AppendId(absl::string_view key, int64_t id, JsonWriter* json) cons
   json->Value(id);
 }
 
+absl::StatusOr<Answers::FoundSpan> Answers::FindSpan(const LaneId& lane, int64_t at) const {
+  FoundSpan found;
+  const size_t n = GenerationAt(at);
+  std::optional<LanePiece> piece;
+  absl::Status status = ForEachPiece(lane, n, [&](const LanePiece& one) {
+    if (one.begin <= at && at < one.end) piece = one;
+  });
+  if (!status.ok()) return status;
+  if (!piece.has_value()) {
+    const bool is_known =
+        (lane.kind == LaneKind::kProc && overview().procs().contains(ProcId{lane.number})) ||
+        (lane.kind == LaneKind::kThread && overview().threads().contains(ThreadId{lane.number}));
+    if (!is_known || at >= overview().duration()) {
+      return absl::NotFoundError("the lane has nothing at this time");
+    }
+  }
+  // An idle span lasts from the piece before to the piece after it.
+  found.piece = piece.value_or(LanePiece{.begin = at, .end = at, .proc_until = at});
+
+  // The neighbours are where the piece begins and ends, or near that. Pieces that cross between
+  // generations are found from all of them, so one that is not in the generation may be too far.
+  constexpr size_t kGenerations = 4;
+  const std::vector<int64_t>& syncs = overview().syncs();
+  std::optional<int64_t>& previous = found.previous;
+  std::optional<int64_t>& next = found.next;
+  const auto look_before = [&](const LanePiece& one) {
+    if (one.end <= found.piece.begin) previous = std::max(previous.value_or(0), one.end - 1);
+  };
+  const auto look_after = [&](const LanePiece& one) {
+    if (one.begin >= found.piece.end) next = std::min(next.value_or(kMaxViewTime), one.begin);
+  };
+  const size_t begin_generation = GenerationAt(found.piece.begin);
+  const size_t end_generation = GenerationAt(found.piece.end);
+  int64_t earliest = at;
+  int64_t latest = at + 1;
+  for (size_t i = 0; i < kGenerations && i <= begin_generation && status.ok(); ++i) {
+    status = ForEachPiece(lane, begin_generation - i, look_before);
+    earliest = i == begin_generation ? 0 : std::min(earliest, syncs[begin_generation - i]);
+    if (previous.has_value() && *previous >= syncs[begin_generation - i]) break;
+  }
+  // One that was found in no generation that was looked at may not be the nearest.
+  if (previous.has_value() && *previous < earliest) previous.reset();
+  for (size_t i = end_generation;
+       i < end_generation + kGenerations && i < index_.generations().size() && status.ok(); ++i) {
+    status = ForEachPiece(lane, i, look_after);
+    const bool is_last = i + 1 >= index_.generations().size() || i + 1 >= syncs.size();
+    latest = is_last ? overview().duration() : std::max(latest, syncs[i + 1]);
+    if (next.has_value() && (is_last || *next < latest)) break;
+  }
+  if (next.has_value() && *next > latest) next.reset();
+  if (!status.ok()) return status;
+  if (!piece.has_value()) {
+    found.piece.begin = previous.has_value() ? *previous + 1 : earliest;
+    found.piece.end = next.value_or(latest);
+  }
+  return found;
+}
+
 absl::Status Answers::AnswerSpan(const ViewRequest& request, JsonWriter* json) const {
   const std::string* const text = request.Find("lane");
   if (text == nullptr) return absl::InvalidArgumentError("lane is missing");
@@ -145,110 +202,60 @@ absl::Status Answers::AnswerSpan(const ViewRequest& request, JsonWriter* json) c
     return absl::InvalidArgumentError(
         "lane must be that of a P, a thread or a goroutine, stops or cycles");
   }
-  const auto generation_of = [&](int64_t time) { return GenerationsOf({time, time + 1}).first; };
-  const size_t n = generation_of(*at);
-
-  std::optional<LanePiece> piece;
-  absl::Status status = ForEachPiece(*lane, n, [&](const LanePiece& one) {
-    if (one.begin <= *at && *at < one.end) piece = one;
-  });
-  if (!status.ok()) return status;
-  const bool is_idle = !piece.has_value();
-  if (is_idle) {
-    const bool is_known =
-        (lane->kind == LaneKind::kProc && overview().procs().contains(ProcId{lane->number})) ||
-        (lane->kind == LaneKind::kThread && overview().threads().contains(ThreadId{lane->number}));
-    if (!is_known || *at >= overview().duration()) {
-      return absl::NotFoundError("the lane has nothing at this time");
-    }
-    // From the piece before to the piece after it.
-    piece = LanePiece{.begin = *at, .end = *at, .proc_until = *at};
-  }
-
-  // The neighbours are where the piece begins and ends, or near that. Pieces that cross between
-  // generations are found from all of them, so one that is not in the generation may be too far.
-  constexpr size_t kGenerations = 4;
-  const std::vector<int64_t>& syncs = overview().syncs();
-  std::optional<int64_t> previous;
-  std::optional<int64_t> following;
-  const auto look_before = [&](const LanePiece& one) {
-    if (one.end <= piece->begin) previous = std::max(previous.value_or(0), one.end - 1);
-  };
-  const auto look_after = [&](const LanePiece& one) {
-    if (one.begin >= piece->end) following = std::min(following.value_or(kMaxViewTime), one.begin);
-  };
-  const size_t begin_generation = generation_of(piece->begin);
-  const size_t end_generation = generation_of(piece->end);
-  int64_t earliest = *at;
-  int64_t latest = *at + 1;
-  for (size_t i = 0; i < kGenerations && i <= begin_generation && status.ok(); ++i) {
-    status = ForEachPiece(*lane, begin_generation - i, look_before);
-    earliest = i == begin_generation ? 0 : std::min(earliest, syncs[begin_generation - i]);
-    if (previous.has_value() && *previous >= syncs[begin_generation - i]) break;
-  }
-  // One that was found in no generation that was looked at may not be the nearest.
-  if (previous.has_value() && *previous < earliest) previous.reset();
-  for (size_t i = end_generation;
-       i < end_generation + kGenerations && i < index_.generations().size() && status.ok(); ++i) {
-    status = ForEachPiece(*lane, i, look_after);
-    const bool is_last = i + 1 >= index_.generations().size() || i + 1 >= syncs.size();
-    latest = is_last ? overview().duration() : std::max(latest, syncs[i + 1]);
-    if (following.has_value() && (is_last || *following < latest)) break;
-  }
-  if (following.has_value() && *following > latest) following.reset();
-  if (!status.ok()) return status;
-  if (is_idle) {
-    piece->begin = previous.has_value() ? *previous + 1 : earliest;
-    piece->end = following.value_or(latest);
-  }
-
-  const GoId id = piece->goroutine;
+  const absl::StatusOr<FoundSpan> found = FindSpan(*lane, *at);
+  if (!found.ok()) return found.status();
+  const LanePiece& piece = found->piece;
   const Overview::Goroutine* const goroutine =
-      id == GoId::kNone ? nullptr : overview().Find(id, piece->begin);
+      piece.goroutine == GoId::kNone ? nullptr : overview().Find(piece.goroutine, piece.begin);
   json->Member("lane", absl::string_view(*text));
   json->Member("name", goroutine == nullptr ? absl::string_view() : NameOfGroup(goroutine->group));
-  json->Member("begin", piece->begin);
-  json->Member("end", piece->end);
-  json->Member("state", LaneStateName(piece->state));
-  AppendId("goroutine", id.value, json);
-  AppendId("p", piece->proc.value, json);
-  AppendId("m", piece->thread.value, json);
-  AppendPlace("previous", *text, previous, json);
-  AppendPlace("next", *text, following, json);
-  if (goroutine == nullptr) return absl::OkStatus();
+  json->Member("begin", piece.begin);
+  json->Member("end", piece.end);
+  json->Member("state", LaneStateName(piece.state));
+  AppendId("goroutine", piece.goroutine.value, json);
+  AppendId("p", piece.proc.value, json);
+  AppendId("m", piece.thread.value, json);
+  AppendPlace("previous", *text, found->previous, json);
+  AppendPlace("next", *text, found->next, json);
+  return goroutine == nullptr ? absl::OkStatus() : AppendInterval(piece, *goroutine, json);
+}
 
+absl::Status Answers::AppendInterval(const LanePiece& piece, const Overview::Goroutine& goroutine,
+                                     JsonWriter* json) const {
   json->Key("begin_clipped");
-  json->Bool(piece->begin == goroutine->begin && !goroutine->begins);
+  json->Bool(piece.begin == goroutine.begin && !goroutine.begins);
   json->Key("end_clipped");
-  json->Bool(piece->end == goroutine->end && !goroutine->ends);
+  json->Bool(piece.end == goroutine.end && !goroutine.ends);
   json->Key("created");
-  if (goroutine->begins) {
-    json->Value(goroutine->begin);
+  if (goroutine.begins) {
+    json->Value(goroutine.begin);
   } else {
     json->Null();
   }
-  const absl::StatusOr<GoroutineIntervals> first = IntervalsOf(id, begin_generation);
+  const size_t begin_generation = GenerationAt(piece.begin);
+  const size_t end_generation = GenerationAt(piece.end);
+  const absl::StatusOr<GoroutineIntervals> first = IntervalsOf(goroutine.id, begin_generation);
   if (!first.ok()) return first.status();
   const absl::StatusOr<GoroutineIntervals> last =
       end_generation == begin_generation ? absl::StatusOr<GoroutineIntervals>(GoroutineIntervals())
-                                         : IntervalsOf(id, end_generation);
+                                         : IntervalsOf(goroutine.id, end_generation);
   if (!last.ok()) return last.status();
   const GoroutineIntervals& ending = last->sink == nullptr ? *first : *last;
 
-  const auto since_begin = [&](int64_t time) { return time - overview().begin(); };
   const GoInterval* begun = nullptr;
   for (const GoInterval& interval : first->intervals().own()) {
-    if (since_begin(interval.begin) <= piece->begin && piece->begin < since_begin(interval.end)) {
+    if (SinceBegin(interval.begin) <= piece.begin && piece.begin < SinceBegin(interval.end)) {
       begun = &interval;
     }
   }
   const GoInterval* ended = nullptr;
   for (const GoInterval& interval : ending.intervals().own()) {
-    if (since_begin(interval.end) == piece->end && !interval.end_clipped) ended = &interval;
+    if (SinceBegin(interval.end) == piece.end && !interval.end_clipped) ended = &interval;
   }
+  const absl::string_view reason =
+      begun == nullptr ? absl::string_view() : first->interner().String(begun->reason);
   json->Member("go_state", GoStateName(begun == nullptr ? GoState::kUndetermined : begun->state));
-  json->Member("reason",
-               begun == nullptr ? absl::string_view() : first->interner().String(begun->reason));
+  json->Member("reason", reason);
   // A run is without a stack, but what follows has the one with which it ended.
   const GoInterval* described = begun;
   const Interner* interner = &first->interner();
@@ -264,7 +271,7 @@ absl::Status Answers::AnswerSpan(const ViewRequest& request, JsonWriter* json) c
   // generation.
   WaitBefore before;
   if (begun != nullptr && begun->state == GoState::kRunnable && stack == StackId::kNone) {
-    absl::StatusOr<WaitBefore> found = FindWaitBefore(id, *piece);
+    absl::StatusOr<WaitBefore> found = FindWaitBefore(goroutine.id, piece);
     if (!found.ok()) return found.status();
     before = *std::move(found);
     if (before.intervals.sink != nullptr) {
@@ -274,34 +281,38 @@ absl::Status Answers::AnswerSpan(const ViewRequest& request, JsonWriter* json) c
   }
   AppendStack(*interner, stack, json);
   const bool begins =
-      begun != nullptr && since_begin(begun->begin) == piece->begin && !begun->begin_clipped;
+      begun != nullptr && SinceBegin(begun->begin) == piece.begin && !begun->begin_clipped;
   std::optional<Cause> begun_by;
   std::optional<Cause> ended_by;
   if (begins) begun_by = WithWaker(begun->begun_by, before.reason);
-  if (ended != nullptr) {
-    ended_by =
-        WithWaker(ended->ended_by,
-                  begun == nullptr ? absl::string_view() : first->interner().String(begun->reason));
+  if (ended != nullptr) ended_by = WithWaker(ended->ended_by, reason);
+  AppendCause("begun_by", begun_by, piece.begin, first->interner(), json);
+  AppendCause("ended_by", ended_by, piece.end, ending.interner(), json);
+
+  std::vector<GoInterval> woken = first->intervals().woken();
+  if (last->sink != nullptr) {
+    const std::vector<GoInterval>& more = last->intervals().woken();
+    woken.insert(woken.end(), more.begin(), more.end());
   }
-  AppendCause("begun_by", begun_by, piece->begin, first->interner(), json);
-  AppendCause("ended_by", ended_by, piece->end, ending.interner(), json);
+  AppendWakes(piece, woken, json);
+  return absl::OkStatus();
+}
+
+void Answers::AppendWakes(const LanePiece& piece, absl::Span<const GoInterval> woken,
+                          JsonWriter* json) const {
   json->Key("wakes");
   json->BeginArray();
   size_t count = 0;
-  for (const GoroutineIntervals* const part : {&*first, &ending}) {
-    for (const GoInterval& woken : part->intervals().woken()) {
-      const int64_t time = since_begin(woken.begin);
-      if (time < piece->begin || time > piece->end || ++count > kMaxWakes) continue;
-      json->BeginObject();
-      json->Member("lane", absl::string_view(absl::StrCat("g:", woken.goroutine.value)));
-      json->Member("at", time);
-      json->Member("name", NameOfGoroutine(woken.goroutine, time));
-      json->EndObject();
-    }
-    if (part == &ending) break;
+  for (const GoInterval& interval : woken) {
+    const int64_t time = SinceBegin(interval.begin);
+    if (time < piece.begin || time > piece.end || ++count > kMaxWakes) continue;
+    json->BeginObject();
+    json->Member("lane", absl::string_view(absl::StrCat("g:", interval.goroutine.value)));
+    json->Member("at", time);
+    json->Member("name", NameOfGoroutine(interval.goroutine, time));
+    json->EndObject();
   }
   json->EndArray();
-  return absl::OkStatus();
 }
 
 absl::Status Answers::AnswerMark(absl::string_view lane, int64_t at, JsonWriter* json) const {
@@ -353,9 +364,9 @@ absl::Status Answers::AnswerArrows(const ViewRequest& request, JsonWriter* json)
     const absl::StatusOr<GoroutineIntervals> part = IntervalsOf(GoId{lane->number}, n);
     if (!part.ok()) return part.status();
     const auto add = [&](const GoInterval& interval) {
-      const Arrow arrow = {interval.begin - overview().begin(), interval.begun_by.goroutine.value,
+      const Arrow arrow = {SinceBegin(interval.begin), interval.begun_by.goroutine.value,
                            interval.goroutine.value,
-                           interval.end_clipped ? -1 : interval.end - overview().begin()};
+                           interval.end_clipped ? -1 : SinceBegin(interval.end)};
       if (window->from <= arrow.time && arrow.time < window->to) arrows.push_back(arrow);
     };
     for (const GoInterval& interval : part->intervals().own()) {
