@@ -37,7 +37,8 @@ export interface LayoutInput {
   procs: number[];
   threads: number[];
   groups: {id: string, name: string, goroutines: number}[];
-  totalGroups: number;
+  /** How many groups are not among them, since the trace has more than are listed. */
+  moreGroups: number;
   /** Members of open groups, as far as they are known, with how many there are. */
   members: Map<string, {total: number, pages: Map<number, {id: string}[]>}>;
   tasks: number;
@@ -169,11 +170,8 @@ function place(input: LayoutInput, group: number): {rows: Row[], height: number}
                             }));
       }
     });
-    if (input.totalGroups > input.groups.length) {
-      add(ROW.note, {
-        kind: 'note',
-        text: `${input.totalGroups - input.groups.length} more functions: search for one`
-      });
+    if (input.moreGroups > 0) {
+      add(ROW.note, {kind: 'note', text: `${input.moreGroups} more functions: search for one`});
     }
   }
   if (input.threads.length && section('threads', 'Threads')) every('m', input.threads);

@@ -33,7 +33,7 @@ export function layoutInput(app: App, data: TimelineData, viewHeight: number): L
     procs: trace.procs,
     threads: trace.threads,
     groups: hideIdle ? groups.filter((g) => data.peak(g.id) !== 0) : groups,
-    totalGroups: data.totalGroups,
+    moreGroups: data.totalGroups - data.groups.length,
     members: data.members,
     tasks: tasks.tasks.length,
     totalTasks: trace.tasks,

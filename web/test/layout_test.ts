@@ -12,7 +12,7 @@ const input = (more: Partial<LayoutInput> = {}): LayoutInput => ({
   groups: [
     {id: 'group:0', name: 'main.f', goroutines: 3}, {id: 'group:1', name: 'main.g', goroutines: 1}
   ],
-  totalGroups: 2,
+  moreGroups: 0,
   members: new Map(),
   tasks: 1,
   totalTasks: 1,
@@ -110,9 +110,15 @@ test('lanes are asked for together, but not too many', () => {
   assert.ok(many.has('m:256'));
 });
 
+test('groups that are not listed are counted', () => {
+  const textOf = (moreGroups: number) => layout(input({moreGroups})).rows.flatMap(
+      (r) => r.kind === 'note' && r.text.includes('more functions') ? [r.text] : []);
+  assert.deepEqual(textOf(0), []);
+  assert.deepEqual(textOf(3), ['3 more functions: search for one']);
+});
+
 test('a trace without anything', () => {
-  const {rows} =
-      layout(input({procs: [], threads: [], groups: [], totalGroups: 0, totalTasks: 0, tasks: 0}));
+  const {rows} = layout(input({procs: [], threads: [], groups: [], totalTasks: 0, tasks: 0}));
   assert.equal(kinds(rows), 'section cycles stops counter section');
 });
 
