@@ -129,6 +129,16 @@ class Answers {
   size_t GenerationAt(int64_t time) const { return GenerationsOf({time, time + 1}).first; }
   // Returns the time since the trace's begin of a time on its clock.
   int64_t SinceBegin(int64_t time) const { return time - overview().begin(); }
+  // Returns when a task or region begins and ends; if it does not do that in the trace, when the
+  // trace does.
+  template <class Span>
+  int64_t BeginOf(const Span& span) const {
+    return span.begin.has_value() ? SinceBegin(*span.begin) : 0;
+  }
+  template <class Span>
+  int64_t EndOf(const Span& span) const {
+    return span.end.has_value() ? SinceBegin(*span.end) : overview().duration();
+  }
   bool CanDecode(const Window& window) const;
   // Adds what the overview has of a lane. Returns whether it has such lanes.
   bool AddKnown(Lane* lane) const;
@@ -160,8 +170,8 @@ class Answers {
   // Appends what the intervals of a goroutine say of its piece: reason, stack, causes and wakes.
   absl::Status AppendInterval(const LanePiece& piece, const Overview::Goroutine& goroutine,
                               JsonWriter* json) const;
-  // Appends those of `woken` that the goroutine of the piece woke during it.
-  void AppendWakes(const LanePiece& piece, absl::Span<const GoInterval> woken,
+  // Appends whom the goroutine of the piece woke during it, by its intervals in some generations.
+  void AppendWakes(const LanePiece& piece, absl::Span<const GoroutineIntervals> parts,
                    JsonWriter* json) const;
   // Appends the functions in stacks whose names contain a text, the shortest ones first.
   void AppendFunctions(absl::string_view text, size_t most, JsonWriter* json) const;

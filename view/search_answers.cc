@@ -80,12 +80,6 @@ absl::Status Answers::AnswerSearch(const ViewRequest& request, JsonWriter* json)
   }
   json->EndArray();
 
-  const auto begin_of = [&](const TaskSpan& task) {
-    return task.begin.value_or(overview().begin()) - overview().begin();
-  };
-  const auto end_of = [&](const TaskSpan& task) {
-    return task.end.has_value() ? *task.end - overview().begin() : overview().duration();
-  };
   uint64_t number = 0;
   const bool is_id = absl::StartsWith(*text, "task:") &&
                      absl::SimpleAtoi(absl::string_view(*text).substr(5), &number);
@@ -97,7 +91,7 @@ absl::Status Answers::AnswerSearch(const ViewRequest& request, JsonWriter* json)
     }
   }
   absl::c_stable_sort(tasks, [&](const TaskSpan* a, const TaskSpan* b) {
-    return end_of(*a) - begin_of(*a) > end_of(*b) - begin_of(*b);
+    return EndOf(*a) - BeginOf(*a) > EndOf(*b) - BeginOf(*b);
   });
   if (tasks.size() > most) tasks.resize(most);
   json->Key("tasks");
@@ -106,8 +100,8 @@ absl::Status Answers::AnswerSearch(const ViewRequest& request, JsonWriter* json)
     json->BeginObject();
     json->Member("task", task->task.value);
     json->Member("type", interner().String(task->type));
-    json->Member("at", begin_of(*task));
-    json->Member("duration", end_of(*task) - begin_of(*task));
+    json->Member("at", BeginOf(*task));
+    json->Member("duration", EndOf(*task) - BeginOf(*task));
     json->EndObject();
   }
   json->EndArray();

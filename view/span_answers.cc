@@ -1,5 +1,8 @@
 // One span of a lane, with what began and ended it, and the arrows between goroutines.
 #include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
@@ -232,18 +235,18 @@ absl::Status Answers::AppendInterval(const LanePiece& piece, const Overview::Gor
   } else {
     json->Null();
   }
-  const size_t begin_generation = GenerationAt(piece.begin);
-  const size_t end_generation = GenerationAt(piece.end);
-  const absl::StatusOr<GoroutineIntervals> first = IntervalsOf(goroutine.id, begin_generation);
-  if (!first.ok()) return first.status();
-  const absl::StatusOr<GoroutineIntervals> last =
-      end_generation == begin_generation ? absl::StatusOr<GoroutineIntervals>(GoroutineIntervals())
-                                         : IntervalsOf(goroutine.id, end_generation);
-  if (!last.ok()) return last.status();
-  const GoroutineIntervals& ending = last->sink == nullptr ? *first : *last;
+  // Of the generations in which it begins and ends, which may be one.
+  std::vector<GoroutineIntervals> parts;
+  for (const size_t n : std::set<size_t>{GenerationAt(piece.begin), GenerationAt(piece.end)}) {
+    absl::StatusOr<GoroutineIntervals> part = IntervalsOf(goroutine.id, n);
+    if (!part.ok()) return part.status();
+    parts.push_back(*std::move(part));
+  }
+  const GoroutineIntervals& beginning = parts.front();
+  const GoroutineIntervals& ending = parts.back();
 
   const GoInterval* begun = nullptr;
-  for (const GoInterval& interval : first->intervals().own()) {
+  for (const GoInterval& interval : beginning.intervals().own()) {
     if (SinceBegin(interval.begin) <= piece.begin && piece.begin < SinceBegin(interval.end)) {
       begun = &interval;
     }
@@ -253,12 +256,12 @@ absl::Status Answers::AppendInterval(const LanePiece& piece, const Overview::Gor
     if (SinceBegin(interval.end) == piece.end && !interval.end_clipped) ended = &interval;
   }
   const absl::string_view reason =
-      begun == nullptr ? absl::string_view() : first->interner().String(begun->reason);
+      begun == nullptr ? absl::string_view() : beginning.interner().String(begun->reason);
   json->Member("go_state", GoStateName(begun == nullptr ? GoState::kUndetermined : begun->state));
   json->Member("reason", reason);
   // A run is without a stack, but what follows has the one with which it ended.
   const GoInterval* described = begun;
-  const Interner* interner = &first->interner();
+  const Interner* interner = &beginning.interner();
   if (begun != nullptr && begun->state == GoState::kRunning) {
     for (const GoInterval& interval : ending.intervals().own()) {
       if (ended == nullptr || interval.begin != ended->end) continue;
@@ -286,31 +289,27 @@ absl::Status Answers::AppendInterval(const LanePiece& piece, const Overview::Gor
   std::optional<Cause> ended_by;
   if (begins) begun_by = WithWaker(begun->begun_by, before.reason);
   if (ended != nullptr) ended_by = WithWaker(ended->ended_by, reason);
-  AppendCause("begun_by", begun_by, piece.begin, first->interner(), json);
+  AppendCause("begun_by", begun_by, piece.begin, beginning.interner(), json);
   AppendCause("ended_by", ended_by, piece.end, ending.interner(), json);
-
-  std::vector<GoInterval> woken = first->intervals().woken();
-  if (last->sink != nullptr) {
-    const std::vector<GoInterval>& more = last->intervals().woken();
-    woken.insert(woken.end(), more.begin(), more.end());
-  }
-  AppendWakes(piece, woken, json);
+  AppendWakes(piece, parts, json);
   return absl::OkStatus();
 }
 
-void Answers::AppendWakes(const LanePiece& piece, absl::Span<const GoInterval> woken,
+void Answers::AppendWakes(const LanePiece& piece, absl::Span<const GoroutineIntervals> parts,
                           JsonWriter* json) const {
   json->Key("wakes");
   json->BeginArray();
   size_t count = 0;
-  for (const GoInterval& interval : woken) {
-    const int64_t time = SinceBegin(interval.begin);
-    if (time < piece.begin || time > piece.end || ++count > kMaxWakes) continue;
-    json->BeginObject();
-    json->Member("lane", absl::string_view(absl::StrCat("g:", interval.goroutine.value)));
-    json->Member("at", time);
-    json->Member("name", NameOfGoroutine(interval.goroutine, time));
-    json->EndObject();
+  for (const GoroutineIntervals& part : parts) {
+    for (const GoInterval& woken : part.intervals().woken()) {
+      const int64_t time = SinceBegin(woken.begin);
+      if (time < piece.begin || time > piece.end || ++count > kMaxWakes) continue;
+      json->BeginObject();
+      json->Member("lane", absl::string_view(absl::StrCat("g:", woken.goroutine.value)));
+      json->Member("at", time);
+      json->Member("name", NameOfGoroutine(woken.goroutine, time));
+      json->EndObject();
+    }
   }
   json->EndArray();
 }

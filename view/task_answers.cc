@@ -18,19 +18,14 @@ absl::Status Answers::AnswerTaskLanes(const ViewRequest& request, JsonWriter* js
   const absl::StatusOr<int64_t> limit = request.Number("limit", 1, kMaxTasks, 20);
   if (!limit.ok()) return limit.status();
   const std::string* const type = request.Find("type");
-  const auto since_begin = [&](int64_t time) { return time - overview().begin(); };
-  const auto begin_of = [&](const auto& span) { return span.begin ? since_begin(*span.begin) : 0; };
-  const auto end_of = [&](const auto& span) {
-    return span.end ? since_begin(*span.end) : overview().duration();
-  };
   std::vector<const TaskSpan*> tasks;
   for (const TaskSpan& task : overview().tasks()) {
-    if (begin_of(task) >= window->to || end_of(task) <= window->from) continue;
+    if (BeginOf(task) >= window->to || EndOf(task) <= window->from) continue;
     if (type != nullptr && interner().String(task.type) != *type) continue;
     tasks.push_back(&task);
   }
   absl::c_stable_sort(tasks, [&](const TaskSpan* a, const TaskSpan* b) {
-    return end_of(*a) - begin_of(*a) > end_of(*b) - begin_of(*b);
+    return EndOf(*a) - BeginOf(*a) > EndOf(*b) - BeginOf(*b);
   });
   json->Member("total", uint64_t{tasks.size()});
   tasks.erase(tasks.begin(),
@@ -41,8 +36,8 @@ absl::Status Answers::AnswerTaskLanes(const ViewRequest& request, JsonWriter* js
   // last one ends, unless that is too much.
   Window all = *window;
   for (const TaskSpan* const task : tasks) {
-    all.from = std::min(all.from, begin_of(*task));
-    all.to = std::max(all.to, end_of(*task));
+    all.from = std::min(all.from, BeginOf(*task));
+    all.to = std::max(all.to, EndOf(*task));
   }
   if (!CanDecode(all)) all = *window;
   absl::flat_hash_map<TaskId, std::vector<RegionSpan>> regions;
@@ -77,8 +72,8 @@ absl::Status Answers::AnswerTaskLanes(const ViewRequest& request, JsonWriter* js
     } else {
       json->Value(task->parent.value);
     }
-    json->Member("begin", begin_of(*task));
-    json->Member("duration", end_of(*task) - begin_of(*task));
+    json->Member("begin", BeginOf(*task));
+    json->Member("duration", EndOf(*task) - BeginOf(*task));
     json->Key("begins");
     json->Bool(task->begin.has_value());
     json->Key("ends");
@@ -98,35 +93,29 @@ absl::Status Answers::AnswerTaskLanes(const ViewRequest& request, JsonWriter* js
 
 void Answers::AppendRegions(std::vector<RegionSpan> regions, const Interner& types, Names* names,
                             JsonWriter* json) const {
-  const auto begin_of = [&](const RegionSpan& region) {
-    return region.begin ? *region.begin - overview().begin() : 0;
-  };
-  const auto end_of = [&](const RegionSpan& region) {
-    return region.end ? *region.end - overview().begin() : overview().duration();
-  };
   constexpr size_t kMaxRegions = 1000;
   if (regions.size() > kMaxRegions) {
     absl::c_stable_sort(regions, [&](const RegionSpan& a, const RegionSpan& b) {
-      return end_of(a) - begin_of(a) > end_of(b) - begin_of(b);
+      return EndOf(a) - BeginOf(a) > EndOf(b) - BeginOf(b);
     });
     regions.erase(regions.begin() + kMaxRegions, regions.end());
   }
   absl::c_stable_sort(regions, [&](const RegionSpan& a, const RegionSpan& b) {
-    return std::pair(begin_of(a), -end_of(a)) < std::pair(begin_of(b), -end_of(b));
+    return std::pair(BeginOf(a), -EndOf(a)) < std::pair(BeginOf(b), -EndOf(b));
   });
   // The ends of the regions that are open, by goroutine: those around the next one.
   absl::flat_hash_map<GoId, std::vector<int64_t>> open;
   for (const RegionSpan& region : regions) {
     std::vector<int64_t>& around = open[region.goroutine];
-    while (!around.empty() && around.back() <= begin_of(region)) around.pop_back();
+    while (!around.empty() && around.back() <= BeginOf(region)) around.pop_back();
     json->BeginArray();
-    json->Value(begin_of(region));
-    json->Value(end_of(region) - begin_of(region));
+    json->Value(BeginOf(region));
+    json->Value(EndOf(region) - BeginOf(region));
     json->Value(names->IndexOf(types.String(region.type)));
     json->Value(region.goroutine.value);
     json->Value(uint64_t{around.size()});
     json->EndArray();
-    around.push_back(end_of(region));
+    around.push_back(EndOf(region));
   }
 }
 
