@@ -7,29 +7,21 @@
 // The window has 1920x1080 pixels without another size. FRAGMENT is what stands after # in the page's URL, such as
 // 'timeline?open=group:0', and SCROLL how far the lanes are scrolled down, in pixels.
 
-import {spawn} from 'node:child_process';
+import {ready, settle, startServer} from '../testing/page/served_page.mjs';
 
 const {chromium} = await import(new URL('../build/page/node_modules/playwright-core/index.mjs', import.meta.url));
 
 const [dump, trace, size = '1920x1080', fragment = 'timeline', scroll = '0'] = process.argv.slice(2);
-const server = spawn(dump, ['serve', '--no-open', trace], {stdio: ['ignore', 'pipe', 'inherit']});
-const url = await new Promise((done, fail) => {
-  server.stdout.on('data', (line) => done(String(line).trim()));
-  server.on('exit', (code) => fail(new Error(`the server ended with ${code}`)));
-});
 const [width, height] = size.split('x').map(Number);
+const server = await startServer(dump, trace);
 const browser = await chromium.launch({executablePath: '/usr/bin/chromium-headless-shell', args: ['--no-sandbox', '--disable-gpu']});
 try {
   const page = await browser.newPage({viewport: {width, height}});
-  // The page's policy forbids waitForFunction().
-  const settle = async () => {
-    while (!await page.evaluate('Boolean(window.gotrace?.trace.complete && !window.gotrace.requests.busy)')) await page.waitForTimeout(50);
-  };
-  await page.goto(`${url}#${fragment}`);
-  await settle();
+  await page.goto(`${server.url}#${fragment}`);
+  await ready(page, 300000);
   await page.evaluate(`window.gotrace.views.get('timeline').scroll.scrollTop = ${Number(scroll)}`);
-  await page.waitForTimeout(500);
-  await settle();
+  await page.waitForTimeout(200);
+  await settle(page);
   await page.evaluate(() => {
     const timeline = window.gotrace.views.get('timeline');
     timeline.frameTimes.length = 0;
@@ -60,5 +52,5 @@ try {
   console.log(`${lanes} lanes; drawing ${drawn.length} frames: ${text(drawn)}; from frame to frame: ${text(intervals)}`);
 } finally {
   await browser.close();
-  server.kill();
+  await server.stop();
 }

@@ -6,13 +6,15 @@
 // lock to the timeline. Any message on the browser's console is a failure. run.sh starts it.
 
 import assert from 'node:assert/strict';
-import {spawn, spawnSync} from 'node:child_process';
+import {spawnSync} from 'node:child_process';
 import {mkdtempSync, rmSync, statSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {basename, join} from 'node:path';
 import {pathToFileURL} from 'node:url';
 
 import {chromium} from 'playwright-core';
+
+import {ready, settle, startServer} from './served_page.mjs';
 
 const flags = {}, traces = [];
 for (const arg of process.argv.slice(2)) {
@@ -21,21 +23,6 @@ for (const arg of process.argv.slice(2)) {
 }
 const VIEWS = ['summary', 'timeline', 'goroutines', 'tasks', 'regions', 'locks', 'latency', 'gc', 'procs', 'heap', 'leaks',
                'profile', 'path', 'events', 'sql'];
-const PATIENCE = Number(flags.patience ?? 20000);
-
-function startServer(trace) {
-  // Commands print why they refuse a request, such as profiles that a trace does not have.
-  const server = spawn(flags.dump, ['serve', '--no-open', trace], {stdio: ['ignore', 'pipe', 'ignore']});
-  return new Promise((done, fail) => {
-    let out = '';
-    server.stdout.on('data', (data) => {
-      out += data;
-      const match = /http:\S+/.exec(out);
-      if (match) done({url: match[0], stop: () => new Promise((end) => { if (server.exitCode !== null || server.signalCode !== null) { end(); return; } server.on('exit', end); server.kill(); })});
-    });
-    server.on('exit', (code) => fail(new Error(`the server ended with ${code}`)));
-  });
-}
 
 const browser = await chromium.launch({executablePath: flags.chromium ?? '/usr/bin/chromium-headless-shell',
                                        args: ['--no-sandbox', '--disable-gpu']});
@@ -58,26 +45,6 @@ async function withPage(url, fragment, options, test) {
   } finally {
     await page.close();
   }
-}
-
-/** Waits until an expression is true; the page's policy forbids what waitForFunction() does. */
-async function until(page, expression) {
-  for (const end = Date.now() + PATIENCE; !await page.evaluate(expression);) {
-    assert.ok(Date.now() < end, `waited for ${expression}`);
-    await page.waitForTimeout(50);
-  }
-}
-
-/** Waits until nothing is asked for any more, also not a moment later. */
-async function settle(page) {
-  await until(page, '!window.gotrace.requests.busy');
-  await page.waitForTimeout(320);
-  await until(page, '!window.gotrace.requests.busy');
-}
-
-async function ready(page) {
-  await until(page, 'Boolean(window.gotrace && window.gotrace.trace.complete)');
-  await settle(page);
 }
 
 const state = (page) => page.evaluate('window.gotrace.store.state');
@@ -112,7 +79,7 @@ async function showViews(page, test, views = VIEWS) {
 const directory = mkdtempSync(join(tmpdir(), 'gotrace-page-'));
 
 for (const trace of traces) {
-  const server = await startServer(trace);
+  const server = await startServer(flags.dump, trace);
   const {url} = server, name = basename(trace);
   await check(`${name}: every view`, () => withPage(url, '#summary', {}, async (page) => {
     await showViews(page, async (view) => {

@@ -27,7 +27,7 @@ if [[ $# -eq 0 || $1 == --all ]]; then
   zstd -qdc testdata/traces/go1.26-gc.trace.zst | (head -c 60000 && cat >/dev/null) >"$dir/cut.trace"
   traces+=("$dir/cut.trace")
 fi
-cp testing/page/browser_test.mjs "$dir"
+cp testing/page/*.mjs "$dir"
 all=()
 [[ ${1:-} != --all ]] || all=(--all)
 node "$dir/browser_test.mjs" --dump="$dump" "${all[@]}" "${traces[@]}"
